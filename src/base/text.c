@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -198,6 +197,11 @@ void text_clean(char *to, size_t size, const char *from, size_t length)
 
 #define DISTANCE_WORD_MAX 63
 
+static bool is_same_letter(char a, char b)
+{
+    return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == (b >= 'A' && b <= 'Z' ? b | 0x20 : b);
+}
+
 size_t text_distance(const char *a, const char *b)
 {
     size_t a_length = strlen(a);
@@ -213,7 +217,7 @@ size_t text_distance(const char *a, const char *b)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t change = diagonal + (tolower(a[i - 1]) == tolower(b[j - 1]) ? 0 : 1);
+            size_t change = diagonal + (is_same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
             size_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
             row[j] = change < shift ? change : shift;
