@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,14 +214,28 @@ int file_make_folders(const char *path, mode_t mode, struct err *err)
     }
 }
 
-char *file_expand_home(const char *path)
+/* HOME, or what the system says of the user where there is none, as in a cron job; caller frees. */
+static char *home_folder(void)
 {
     const char *home = getenv("HOME");
-    bool is_home = path[0] == '~' && (path[1] == '/' || path[1] == '\0');
-    if (!is_home || home == NULL || home[0] == '\0') {
-        return mem_copy_text(path);
+    if (home != NULL && home[0] != '\0') {
+        return mem_copy_text(home);
     }
-    return mem_format("%s%s", home, path + 1);
+    char text[4096];
+    struct passwd entry;
+    struct passwd *found = NULL;
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) != 0 || found == NULL ||
+        found->pw_dir == NULL || found->pw_dir[0] != '/') {
+        return NULL;
+    }
+    return mem_copy_text(found->pw_dir);
+}
+
+char *file_expand_home(const char *path)
+{
+    bool is_home = path[0] == '~' && (path[1] == '/' || path[1] == '\0');
+    OWN_FREE char *home = is_home ? home_folder() : NULL;
+    return home != NULL ? mem_format("%s%s", home, path + 1) : mem_copy_text(path);
 }
 
 char *file_rooted(const char *path)

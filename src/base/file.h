@@ -31,7 +31,8 @@ int file_write(const char *path, const void *data, size_t length, mode_t mode,
 /* mkdir -p with this mode for what is missing. */
 int file_make_folders(const char *path, mode_t mode, struct err *err);
 
-/* "~/x" → "$HOME/x"; others are copied. Caller frees. */
+/* "~/x" → "$HOME/x" (without HOME: the user's folder in the system's list); others, and "~" where
+ * no home is known, are copied. Caller frees. */
 char *file_expand_home(const char *path);
 
 /* A path under the test root: GPUMANAGER_ROOT + path in a build with test hooks, else a copy. */
