@@ -19,6 +19,8 @@ struct config_report {
     char *format;      /* "text" or "blocks" */
     char **include;    /* words, NULL ends it */
     int line;          /* of its [[report]] in the file, from 1; 0 when made up */
+    /* private */
+    int *option_line; /* by row of options.def: the line of the value; 0 = the default */
 };
 
 struct config {
@@ -35,6 +37,8 @@ struct config {
     struct config_report *report;
     size_t report_count; /* at least 1: a config without [[report]] has the report "default" */
     char **warning;      /* sentences to show, NULL ends it */
+    /* private */
+    int *option_line; /* as in struct config_report */
 };
 
 /* Checks for texts whose grammar lives in other folders; each returns 0 or -EINVAL with a sentence
