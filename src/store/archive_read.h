@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: 2026 gpumanager contributors
+ * SPDX-License-Identifier: MIT */
+/* The inside of archive_read: which files a window asks for, and what each of them added. */
+#ifndef STORE_ARCHIVE_READ_H
+#define STORE_ARCHIVE_READ_H
+
+#include "store/archive.h"
+#include "store/archive_file.h"
+#include "store/archive_list.h"
+#include "store/archive_sum.h"
+
+#define ARCHIVE_NAMED_MAX 20 /* unreadable files that are named */
+
+/* Windows from here on are dealt out by quarters of an hour, and may use the day cache. */
+#define ARCHIVE_LONG_S (INT64_C(2) * 86400)
+
+/* Times of names, as if they were UTC, both inclusive. `wide` has room for every other zone. */
+struct archive_span {
+    int64_t from_s, to_s;
+    int64_t wide_from_s, wide_to_s;
+};
+struct archive_span archive_span_of(const struct zone *zone, int64_t from_s, int64_t to_s);
+
+struct archive_reading {
+    const struct archive_request *request;
+    struct archive_result *result;
+    struct archive_file file;
+    struct archive_rows rows;
+    struct archive_seen seen; /* rows of the merged file of the day at hand */
+    struct archive_sum total;
+    struct archive_sum day; /* the day at hand, where `is_by_day` */
+    bool is_by_day;         /* rows go to `day` first */
+    bool is_merged;         /* the file at hand is a merged one */
+    bool is_day_whole;      /* all rows of the day at hand lie in the window and the slots */
+    int64_t rows_in_window; /* of the file at hand */
+    int64_t zone_time_s;    /* what the name at hand says in today's zone, … */
+    bool is_zone_checked;   /* … whether rows are compared with it, … */
+    bool is_zone_foreign;   /* … and whether one did not agree */
+    int64_t done, all;      /* files, for request->progress */
+};
+
+/* Reads one file into the sums; what is unreadable is counted and named. `out_status` may be
+ * NULL. False: unreadable. */
+bool archive_reading_file(struct archive_reading *reading, const char *name, int64_t limit_bytes,
+                          struct stat *out_status);
+
+#endif
