@@ -147,7 +147,8 @@ void zone_civil(const struct zone *zone, int64_t utc_s, struct civil *out)
                           .minute = tm.tm_min,
                           .second = tm.tm_sec,
                           .weekday = tm.tm_wday,
-                          .offset_s = (int)tm.tm_gmtoff};
+                          .offset_s = (int)tm.tm_gmtoff,
+                          .is_dst = tm.tm_isdst > 0};
     text_copy(out->abbreviation, sizeof out->abbreviation, tm.tm_zone != NULL ? tm.tm_zone : "");
 }
 

@@ -23,6 +23,7 @@ struct civil {
     int hour, minute, second; /* 0-23, 0-59, 0-60 */
     int weekday;              /* 0 = Sunday */
     int offset_s;             /* seconds east of UTC */
+    bool is_dst;              /* the zone calls it daylight saving time; Dublin does so in winter */
     char abbreviation[16];    /* "KST" */
 };
 
