@@ -208,11 +208,8 @@ static int days_in(int month)
     return month == 2 ? 29 : 30 + ((month + (month > 7)) & 1);
 }
 
-static bool can_fire(const struct cron *cron)
+bool cron_has_days(const struct cron *cron)
 {
-    if (!cron->is_day_and) {
-        return true; /* some weekday is always there */
-    }
     for (int month = 1; month <= 12; month++) {
         uint32_t existing = (uint32_t)((UINT64_C(1) << (days_in(month) + 1)) - 1);
         if ((cron->months >> month & 1) != 0 && (cron->days & existing) != 0) {
@@ -281,7 +278,8 @@ int cron_parse(const char *text, struct cron *out, struct err *err)
         .is_day_and = pieces[DAY].data[0] == '*' || pieces[WEEKDAY].data[0] == '*',
         .is_wild_time = pieces[MINUTE].data[0] == '*' || pieces[HOUR].data[0] == '*',
     };
-    if (!can_fire(&cron)) {
+    /* When either day field may fire, some weekday is always there. */
+    if (cron.is_day_and && !cron_has_days(&cron)) {
         char shown[CRON_SHOWN_SIZE];
         text_clean(shown, sizeof shown, expanded, strlen(expanded));
         return err_set(err, -EINVAL,
@@ -304,6 +302,16 @@ static bool is_day_due(const struct cron *cron, const struct civil *date)
     bool is_weekday = (cron->weekdays >> date->weekday & 1) != 0;
     return (cron->months >> date->month & 1) != 0 &&
            (cron->is_day_and ? is_day && is_weekday : is_day || is_weekday);
+}
+
+static bool is_time_due(const struct cron *cron, const struct civil *local)
+{
+    return (cron->hours >> local->hour & 1) != 0 && (cron->minutes >> local->minute & 1) != 0;
+}
+
+bool cron_matches(const struct cron *cron, const struct civil *local)
+{
+    return local->second == 0 && is_time_due(cron, local) && is_day_due(cron, local);
 }
 
 /* True when no clock of the zone jumps on that day; then `*start_s` is its midnight. */
@@ -339,36 +347,39 @@ static int64_t next_in_plain_day(const struct cron *cron, int64_t start_s, int64
     return INT64_MAX;
 }
 
-/* The earliest instant after `after_s` that this local time stands for. */
-static int64_t first_instant_after(const struct cron *cron, const struct zone *zone,
-                                   const struct civil *local, int64_t after_s)
+/* Wild times count real minutes: go through those of the day. */
+static int64_t next_wild(const struct cron *cron, const struct zone *zone, const struct civil *date,
+                         int64_t after_s)
 {
-    if (!cron->is_wild_time) {
-        int64_t at = zone_instant(zone, local);
-        return at > after_s ? at : INT64_MAX;
-    }
-    int64_t instants[2];
-    int count = zone_instants(zone, local, instants);
-    for (int i = 0; i < count; i++) {
-        if (instants[i] > after_s) {
-            return instants[i];
+    struct civil next = {.year = date->year, .month = date->month, .day = date->day};
+    int64_t start_s = zone_instant(zone, &next);
+    civil_add_days(&next, 1);
+    int64_t ends[2] = {0, 0};
+    int end_count = zone_instants(zone, &next, ends);
+    int64_t end_s = end_count > 0 ? ends[end_count - 1] : zone_instant(zone, &next);
+    struct civil local;
+    for (int64_t at = after_s < start_s ? start_s : after_s + 1; at < end_s;
+         at += 60 - local.second % 60) {
+        zone_civil(zone, at, &local);
+        if (local.day == date->day && cron_matches(cron, &local)) {
+            return at;
         }
     }
     return INT64_MAX;
 }
 
-static int64_t next_in_jumping_day(const struct cron *cron, const struct zone *zone,
-                                   const struct civil *date, int64_t after_s)
+/* Fixed times: each local time of the day is one instant, also in a gap or a fold. */
+static int64_t next_fixed(const struct cron *cron, const struct zone *zone,
+                          const struct civil *date, int64_t after_s)
 {
     int64_t best = INT64_MAX;
     struct civil local = {.year = date->year, .month = date->month, .day = date->day};
     for (local.hour = 0; local.hour < 24; local.hour++) {
         for (local.minute = 0; local.minute < 60; local.minute++) {
-            if ((cron->hours >> local.hour & 1) == 0 || (cron->minutes >> local.minute & 1) == 0) {
-                continue;
+            if (is_time_due(cron, &local)) {
+                int64_t at = zone_instant(zone, &local);
+                best = at > after_s && at < best ? at : best;
             }
-            int64_t at = first_instant_after(cron, zone, &local, after_s);
-            best = at < best ? at : best;
         }
     }
     return best;
@@ -381,8 +392,11 @@ static int64_t next_in_day(const struct cron *cron, const struct zone *zone,
         return INT64_MAX;
     }
     int64_t start_s = 0;
-    return is_plain_day(zone, date, &start_s) ? next_in_plain_day(cron, start_s, after_s)
-                                              : next_in_jumping_day(cron, zone, date, after_s);
+    if (is_plain_day(zone, date, &start_s)) {
+        return next_in_plain_day(cron, start_s, after_s);
+    }
+    return cron->is_wild_time ? next_wild(cron, zone, date, after_s)
+                              : next_fixed(cron, zone, date, after_s);
 }
 
 bool cron_next(const struct cron *cron, const struct zone *zone, int64_t after_s, int64_t *out_s)

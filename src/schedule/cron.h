@@ -30,13 +30,21 @@ int cron_check(const char *text, struct err *err); /* the same, for config_check
  * the autumn fold, once. */
 bool cron_next(const struct cron *cron, const struct zone *zone, int64_t after_s, int64_t *out_s);
 
-/* Adds the OnCalendar= values, one a line, that make systemd fire at the same instants as
- * cron_next. Gaps of the zone within the next ten years after now_s that systemd would skip get a
- * line of their own with the date. */
+/* True when the wall shows a time that matches; `local` as zone_civil gives it. */
+bool cron_matches(const struct cron *cron, const struct civil *local);
+
+/* True when some month it names has some day of month it names. */
+bool cron_has_days(const struct cron *cron);
+
+/* Adds the OnCalendar= values, each ended by '\n', that make systemd fire at the same instants as
+ * cron_next. What systemd leaves out when the zone's clocks jump (a fixed time in a gap, the
+ * second pass of a fold) gets lines of its own, with the date, for the ten years after now_s:
+ * they run out unless the units are written again. */
 void cron_to_calendar(const struct cron *cron, const struct zone *zone, int64_t now_s,
                       struct buf *out);
 
-/* Only the first and usual part of it: what `status` shows as on_calendar. */
+/* Only the usual part of it, without '\n': what `status` shows as on_calendar. Two lines (either
+ * day field may fire) stand with "; " between them. */
 void cron_to_calendar_short(const struct cron *cron, const struct zone *zone, struct buf *out);
 
 #endif
