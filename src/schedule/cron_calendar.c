@@ -11,6 +11,7 @@
 
 #define CALENDAR_DAYS 3653 /* ten years */
 #define DAY_S 86400
+#define MINUTE_MAX 59
 
 static const char *const weekday_words[] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
 
@@ -46,8 +47,9 @@ static int common_step(uint64_t bits, int *first, int *last)
     return count > 2 ? step : 0;
 }
 
-/* "*", "00/10", "09..17", "00..54/9" or "01,04,09..12". The end is left out only where the step
- * leads exactly to the next hour or day: "00/9" loses 00:00 of every day. */
+/* "*", "00/10", "09..17", "00..54/9" or "01,04,09..12". The end is left out only for
+ * minutes whose step leads exactly to the next hour: the minutes "00/9" lose 00:00 of every day,
+ * and the hours "00/6" never get past a midnight that does not exist. */
 static void add_set(struct buf *out, uint64_t bits, int low, int high)
 {
     if (bits == full_set(low, high)) {
@@ -59,7 +61,7 @@ static void add_set(struct buf *out, uint64_t bits, int low, int high)
     int step = common_step(bits, &first, &last);
     if (step > 1) {
         buf_format(out, "%02d", first);
-        if (first != 0 || last + step != high + 1) {
+        if (high != MINUTE_MAX || first != 0 || last + step != high + 1) {
             buf_format(out, "..%02d", last);
         }
         buf_format(out, "/%d", step);

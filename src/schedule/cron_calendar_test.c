@@ -56,12 +56,13 @@ TEST(the_usual_time_is_one_line_with_two_digits_and_the_zone)
     check_calendar("@daily", "UTC", "*-*-* 00:00:00 UTC\n");
 }
 
-/* Case TM01, Part C 1. "00/7" and "00/5" lose the first minute or hour of a day in systemd 252. */
-TEST(a_step_is_open_only_where_it_leads_to_the_next_hour_or_day)
+/* Case TM01, Part C 1. In systemd 252 the minutes "00/7" lose the first minute of every day, and
+ * the hours "00/6" stop for ever at a midnight that the spring jump leaves out (Havana). */
+TEST(a_step_is_open_only_for_minutes_that_lead_to_the_next_hour)
 {
     check_short("*/7 * * * *", "UTC", "*-*-* *:00..56/7:00 UTC");
     check_short("0 */5 * * *", "UTC", "*-*-* 00..20/5:00:00 UTC");
-    check_short("0 */6 * * *", "UTC", "*-*-* 00/6:00:00 UTC");
+    check_short("0 */6 * * *", "UTC", "*-*-* 00..18/6:00:00 UTC");
     check_short("5/10 * * * *", "UTC", "*-*-* *:05..55/10:00 UTC");
     check_short("0 9 */2 * *", "UTC", "*-*-01..31/2 09:00:00 UTC");
     check_short("0 9 1 */3 *", "UTC", "*-01..10/3-01 09:00:00 UTC");
@@ -147,7 +148,7 @@ TEST(in_dublin_the_first_run_behind_the_gap_has_a_line)
 }
 
 MAIN(RUN(the_usual_time_is_one_line_with_two_digits_and_the_zone),
-     RUN(a_step_is_open_only_where_it_leads_to_the_next_hour_or_day),
+     RUN(a_step_is_open_only_for_minutes_that_lead_to_the_next_hour),
      RUN(weekdays_are_written_from_monday), RUN(either_day_field_is_two_lines_and_both_are_one),
      RUN(a_time_in_the_gap_has_a_line_for_each_of_ten_years),
      RUN(a_wild_time_has_lines_for_the_second_pass_of_the_fold),
