@@ -281,6 +281,24 @@ def test_systemd_fires_when_cron_next_says(_box):
             check(answer[2] == "; ".join(answer[3][:answer[2].count("; ") + 1]), answer)
 
 
+def test_known_faults_of_systemd_are_written_around(_box):
+    if not shutil.which("systemd-analyze"):
+        skip("no systemd-analyze on this machine")
+    questions = [(expression, zone, datetime.strptime(base, "%Y-%m-%d %H:%M").replace(tzinfo=timezone.utc), count)
+                 for expression, zone, base, count in (
+        ("*/7 * * * *", "UTC", "2026-10-24 23:40", 5),                       # 00/7 loses 00:00
+        ("*/16 */6 * * 6", "America/Havana", "2029-03-10 15:00", 12),        # 00/6 stops for ever
+        ("4 */7 * * *", "Africa/Cairo", "2028-04-26 21:00", 12),             # 00/7 stops for ever
+        ("6 22-23 */12 * 1", "America/Havana", "2028-03-11 15:00", 12),      # 01/12 loses days
+        ("*/26 1-4 * * *", "Pacific/Chatham", "2027-09-24 15:00", 12),       # the rest of the hour is lost
+        ("15,32 1-4 * * sun", "Europe/Dublin", "2030-03-30 13:00", 12),      # goes back at the gap
+        ("*/17 1-4 * * *", "Africa/Casablanca", "2026-09-19 20:00", 12))]    # the first pass is lost
+    for question, answer in zip(questions, ours(questions)):
+        got = systemd(answer[3], question[2], question[3])
+        got = got if got == answer[1] else live(answer[3], question[2], question[3])
+        check(len(answer[1]) == question[3] and got == answer[1], (question, answer, got))
+
+
 def test_a_value_has_only_the_characters_of_a_calendar(_box):
     questions = random_questions(SEED + 2, COUNT)
     allowed = re.compile(r"^((Mon|Tue|Wed|Thu|Fri|Sat|Sun|,|\.\.)+ )?[0-9*,./-]+ [0-9*,./]+:[0-9*,./]+:00 [A-Za-z_/]+$")
