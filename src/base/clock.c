@@ -50,6 +50,11 @@ int64_t clock_mono_ns(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t clock_file_ns(void)
+{
+    return read_clock(CLOCK_REALTIME_COARSE);
+}
+
 void clock_sleep_ns(int64_t duration_ns)
 {
     if (duration_ns <= 0) {

@@ -17,6 +17,10 @@ int64_t clock_wall_ns(void);
 /* Nanoseconds since some start that no clock change moves; for intervals and deadlines. */
 int64_t clock_mono_ns(void);
 
+/* The time that the kernel stamps files with on this machine. No test hook moves it, as none moves
+ * the stamps. */
+int64_t clock_file_ns(void);
+
 void clock_sleep_ns(int64_t duration_ns);
 
 /* "YYYY-MM-DDTHH:MM:SS" followed by Z or +HH:MM; whole seconds. False when it is not that or no
