@@ -69,7 +69,7 @@ static bool parse_timestamp(struct span text, int64_t *out_s)
     return clock_parse_iso(copy, (int64_t)length, out_s, &offset_s);
 }
 
-static bool is_uuid(struct span text)
+bool archive_is_uuid(struct span text)
 {
     if (text.length == 0 || text.length >= GPU_UUID_SIZE) {
         return false;
@@ -88,7 +88,7 @@ static bool understand(struct archive_row *row)
     int64_t index = 0;
     if (!parse_timestamp(row->field[ARCHIVE_TIMESTAMP], &row->time_s) ||
         !text_to_int64(row->field[ARCHIVE_INDEX], &index) || index < 0 || index > INT32_MAX ||
-        !is_uuid(row->field[ARCHIVE_UUID]) || row->field[ARCHIVE_GPU_NAME].length > 1024 ||
+        !archive_is_uuid(row->field[ARCHIVE_UUID]) || row->field[ARCHIVE_GPU_NAME].length > 1024 ||
         !parse_util(row->field[ARCHIVE_UTIL], &row->micro)) {
         return false;
     }
@@ -217,7 +217,8 @@ static bool parse_usual(struct archive_rows *rows, char *line, char *end, struct
         }
     }
     out->field[ARCHIVE_UTIL] = (struct span){at + 1, (size_t)(end - at - 1)};
-    return is_uuid(out->field[ARCHIVE_UUID]) && out->field[ARCHIVE_GPU_NAME].length <= 1024 &&
+    return archive_is_uuid(out->field[ARCHIVE_UUID]) &&
+           out->field[ARCHIVE_GPU_NAME].length <= 1024 &&
            memchr(out->field[ARCHIVE_GPU_NAME].data, '\r', out->field[ARCHIVE_GPU_NAME].length) ==
                NULL &&
            memchr(out->field[ARCHIVE_GPU_NAME].data, '\0', out->field[ARCHIVE_GPU_NAME].length) ==

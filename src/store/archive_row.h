@@ -50,6 +50,9 @@ struct archive_rows {
     int64_t midnight_s;
 };
 
+/* 1 to 95 printable letters without blanks. */
+bool archive_is_uuid(struct span text);
+
 void archive_rows_init(struct archive_rows *rows, archive_row_fn *sink, void *sink_arg);
 
 /* Hands every whole line of `data` to the sink and says in `*used` how many bytes those were; the
