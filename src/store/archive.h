@@ -64,15 +64,20 @@ int archive_read(const struct archive_request *request, struct archive_result *o
 void archive_result_fini(struct archive_result *result);
 
 /* Merges finished local days that ended before `before_s` into one file a day with the same
- * columns, then removes the single files. Reports give the same figures before and after. */
+ * columns, then removes the single files. Reports give the same figures before and after. Files
+ * that are not wholly understood (foreign, torn, with further columns) are left as they are. A
+ * failure leaves finished days merged and the others as they were. */
 struct archive_compacted {
     int64_t days, files_before, bytes_before, bytes_after;
+    int64_t left_files;  /* not merged, see above */
+    char left_name[256]; /* one of them, "" when there is none */
 };
 int archive_compact(const struct archive_request *request, int64_t before_s,
                     struct archive_compacted *out, struct err *err);
 
-/* Samples in [from_s, to_s] by the time in their file name (GM-081): how many files, and their
- * removal. Rows of merged files inside the range are removed by rewriting the file. */
+/* Samples in [from_s, to_s] by the local time in their file name, both ends inclusive (GM-081): how
+ * many files, and their removal. Rows of merged files inside the range are removed by rewriting
+ * the file, which counts as one; a merged file that is not wholly understood is left alone. */
 int archive_count(const struct archive_request *request, int64_t *out_files, struct err *err);
 int archive_delete(const struct archive_request *request, int64_t *out_files, struct err *err);
 
