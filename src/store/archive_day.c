@@ -20,7 +20,6 @@
  */
 #define MONTH_MAGIC "gpmdays"
 #define MONTH_VERSION 1
-#define MONTH_HEAD 24
 #define MONTH_LIMIT ((size_t)64 << 20)
 #define RECORD_LIMIT ((size_t)32 << 20)
 #define SAMPLES_MAX INT64_C(100000000) /* of one GPU in a day; a thousand a second */
@@ -210,8 +209,9 @@ static bool walk_record(const struct buf *record, struct archive_sum *to)
     return !cursor.is_short && cursor.at == cursor.end;
 }
 
-static uint64_t checksum(const char *data, size_t length)
+uint64_t archive_days_checksum(const void *bytes, size_t length)
 {
+    const char *data = bytes;
     uint64_t word = length;
     for (size_t i = 0; i < length; i += 8) {
         uint64_t piece = 0;
@@ -276,7 +276,8 @@ static void write_month(struct archive_days *days)
     char name[32];
     for (size_t i = 0; i < ARCHIVE_MONTH_DAYS; i++) {
         const struct buf *record = &days->record[i];
-        if (record->length > 0 && body.length + record->length + 4 < MONTH_LIMIT - MONTH_HEAD) {
+        if (record->length > 0 &&
+            body.length + record->length + 4 < MONTH_LIMIT - ARCHIVE_MONTH_HEAD) {
             put_number(&body, record->length, 4);
             buf_add(&body, record->data, record->length);
             count++;
@@ -285,7 +286,7 @@ static void write_month(struct archive_days *days)
     buf_add(&text, MONTH_MAGIC, 8);
     put_number(&text, MONTH_VERSION, 4);
     put_number(&text, count, 4);
-    put_number(&text, checksum(buf_string(&body), body.length), 8);
+    put_number(&text, archive_days_checksum(buf_string(&body), body.length), 8);
     buf_add(&text, buf_string(&body), body.length);
     month_name(days->month, name);
     if (fd >= 0) {
@@ -295,18 +296,17 @@ static void write_month(struct archive_days *days)
 }
 
 /* The records of a month file; where it is not sound nothing is taken. */
-static void split_month(struct archive_days *days, const struct buf *text)
+static void split_month(struct archive_days *days, const unsigned char *bytes, size_t total)
 {
-    if (text->length < MONTH_HEAD || memcmp(text->data, MONTH_MAGIC, 8) != 0) {
+    if (total < ARCHIVE_MONTH_HEAD || memcmp(bytes, MONTH_MAGIC, 8) != 0) {
         return;
     }
-    struct cursor cursor = {(const unsigned char *)text->data + 8,
-                            (const unsigned char *)text->data + text->length, false};
+    struct cursor cursor = {bytes + 8, bytes + total, false};
     uint64_t version = get_number(&cursor, 4);
     uint64_t count = get_number(&cursor, 4);
     uint64_t sum = get_number(&cursor, 8);
     if (version != MONTH_VERSION || count > ARCHIVE_MONTH_DAYS ||
-        sum != checksum(text->data + MONTH_HEAD, text->length - MONTH_HEAD)) {
+        sum != archive_days_checksum(bytes + ARCHIVE_MONTH_HEAD, total - ARCHIVE_MONTH_HEAD)) {
         return;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -340,8 +340,16 @@ static void load_month(struct archive_days *days, int64_t month)
     OWN_FD int own = openat(days->dir_fd, OWN_FOLDER "/days", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     month_name(month, name);
     if (own >= 0 && file_read_at(own, name, MONTH_LIMIT, &text, NULL) == 0) {
-        split_month(days, &text);
+        split_month(days, (const unsigned char *)buf_string(&text), text.length);
     }
+}
+
+void archive_days_load(struct archive_days *days, int32_t day, const void *bytes, size_t length)
+{
+    size_t place = 0;
+    forget_month(days);
+    days->month = month_of(day, &place);
+    split_month(days, bytes, length);
 }
 
 void archive_days_init(struct archive_days *days, int dir_fd)

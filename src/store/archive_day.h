@@ -50,6 +50,12 @@ void archive_days_set_verified(struct archive_days *days, int32_t day, int64_t v
 /* Writes what changed (a folder that cannot be written to is no error) and releases the memory. */
 void archive_days_close(struct archive_days *days);
 
+/* The inside of reading, for tests: takes the bytes of the month file of `day`, and the checksum
+ * that its head must carry for what follows the head. */
+void archive_days_load(struct archive_days *days, int32_t day, const void *bytes, size_t length);
+uint64_t archive_days_checksum(const void *bytes, size_t length);
+#define ARCHIVE_MONTH_HEAD 24
+
 /* A descriptor of <csv_dir>/.gpumanager or, with `inner`, a folder in it, made when missing; made
  * by root it belongs to the owner of csv_dir. Negative errno when it cannot be had. */
 int archive_open_own(int csv_dir_fd, const char *inner);
