@@ -314,6 +314,7 @@ int archive_read(const struct archive_request *request, struct archive_result *o
         return err_errno(err, -errno, "cannot read the CSV folder %s", request->csv_dir);
     }
     OWN_FD int lock_fd = archive_lock_shared(dir_fd);
+    (void)lock_fd; /* held until the end */
     int code = dir_fd < 0 || request->to_s < request->from_s ? 0 : -EAGAIN;
     for (int attempt = 0; attempt < READ_ATTEMPTS && code == -EAGAIN; attempt++) {
         archive_result_fini(&result);

@@ -137,9 +137,10 @@ static bool parse_usual_time(struct archive_rows *rows, const char *text, int64_
         memcmp(text + 19, rows->offset, 6) != 0) {
         char midnight[TIMESTAMP_LENGTH];
         int offset_s = 0;
-        memcpy(midnight, text, 11);
-        memcpy(midnight + 11, "00:00:00", 8);
-        memcpy(midnight + 19, text + 19, 6);
+        memcpy(midnight, text, sizeof midnight);
+        for (size_t i = 11; i < 19; i += i % 3 == 0 ? 2 : 1) {
+            midnight[i] = '0'; /* at 11 12 14 15 17 18 */
+        }
         rows->has_midnight =
             clock_parse_iso(midnight, TIMESTAMP_LENGTH, &rows->midnight_s, &offset_s);
         if (!rows->has_midnight) {
