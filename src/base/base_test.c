@@ -5,7 +5,7 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/jsonout.h"
 #include "base/own.h"
 #include "base/spawn.h"
 #include "base/text.h"
@@ -76,18 +76,18 @@ TEST(the_nearest_word_is_found)
 TEST(json_is_valid_whatever_the_text)
 {
     OWN_BUF struct buf buf = {0};
-    struct json json = {.out = &buf, .is_ascii = true, .indent = -1};
-    json_begin_object(&json);
-    json_key(&json, "text");
-    json_string(&json, "a\"\\\n\x01\xff\xf0\x9f\x98\x80");
-    json_key(&json, "list");
-    json_begin_array(&json);
-    json_number(&json, 0.0 / 0.0, 2);
-    json_number(&json, 0.1, -1);
-    json_int(&json, -5);
-    json_bool(&json, true);
-    json_end_array(&json);
-    json_end_object(&json);
+    struct jsonout json = {.out = &buf, .is_ascii = true, .indent = -1};
+    jsonout_begin_object(&json);
+    jsonout_key(&json, "text");
+    jsonout_string(&json, "a\"\\\n\x01\xff\xf0\x9f\x98\x80");
+    jsonout_key(&json, "list");
+    jsonout_begin_array(&json);
+    jsonout_number(&json, 0.0 / 0.0, 2);
+    jsonout_number(&json, 0.1, -1);
+    jsonout_int(&json, -5);
+    jsonout_bool(&json, true);
+    jsonout_end_array(&json);
+    jsonout_end_object(&json);
     CHECK_TEXT(buf_string(&buf), "{\"text\": \"a\\\"\\\\\\n\\u0001\\ufffd\\ud83d\\ude00\", "
                                  "\"list\": [null, 0.1, -5, true]}");
 }

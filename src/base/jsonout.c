@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
-#include "base/json.h"
+#include "base/jsonout.h"
 
 #include "base/text.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void new_line(struct json *json)
+static void new_line(struct jsonout *json)
 {
     if (json->indent <= 0) {
         return;
@@ -22,7 +22,7 @@ static void new_line(struct json *json)
 }
 
 /* What stands before a value or a key: a comma and a new line, or nothing. */
-static void separate(struct json *json)
+static void separate(struct jsonout *json)
 {
     if (json->is_after_key) {
         json->is_after_key = false;
@@ -38,16 +38,16 @@ static void separate(struct json *json)
     new_line(json);
 }
 
-static void begin(struct json *json, char c)
+static void begin(struct jsonout *json, char c)
 {
     separate(json);
-    assert(json->depth < JSON_DEPTH_MAX);
+    assert(json->depth < JSONOUT_DEPTH_MAX);
     buf_char(json->out, c);
     json->has_member[json->depth] = false;
     json->depth++;
 }
 
-static void end(struct json *json, char c)
+static void end(struct jsonout *json, char c)
 {
     assert(json->depth > 0 && !json->is_after_key);
     json->depth--;
@@ -57,29 +57,29 @@ static void end(struct json *json, char c)
     buf_char(json->out, c);
 }
 
-void json_begin_object(struct json *json)
+void jsonout_begin_object(struct jsonout *json)
 {
     begin(json, '{');
 }
 
-void json_end_object(struct json *json)
+void jsonout_end_object(struct jsonout *json)
 {
     end(json, '}');
 }
 
-void json_begin_array(struct json *json)
+void jsonout_begin_array(struct jsonout *json)
 {
     begin(json, '[');
 }
 
-void json_end_array(struct json *json)
+void jsonout_end_array(struct jsonout *json)
 {
     end(json, ']');
 }
 
-void json_key(struct json *json, const char *key)
+void jsonout_key(struct jsonout *json, const char *key)
 {
-    json_string(json, key);
+    jsonout_string(json, key);
     buf_text(json->out, json->indent == 0 ? ":" : ": ");
     json->is_after_key = true;
 }
@@ -122,7 +122,7 @@ static bool is_plain(char c)
     return (unsigned char)c >= 0x20 && c != '"' && c != '\\' && (unsigned char)c < 0x7f;
 }
 
-void json_string_bytes(struct json *json, const char *text, size_t length)
+void jsonout_string_bytes(struct jsonout *json, const char *text, size_t length)
 {
     separate(json);
     struct buf *out = json->out;
@@ -153,19 +153,19 @@ void json_string_bytes(struct json *json, const char *text, size_t length)
     buf_char(out, '"');
 }
 
-void json_string(struct json *json, const char *text)
+void jsonout_string(struct jsonout *json, const char *text)
 {
     if (text == NULL) {
-        json_null(json);
+        jsonout_null(json);
         return;
     }
-    json_string_bytes(json, text, strlen(text));
+    jsonout_string_bytes(json, text, strlen(text));
 }
 
-void json_number(struct json *json, double value, int decimals)
+void jsonout_number(struct jsonout *json, double value, int decimals)
 {
     if (!isfinite(value)) {
-        json_null(json);
+        jsonout_null(json);
         return;
     }
     char text[400];
@@ -183,19 +183,19 @@ void json_number(struct json *json, double value, int decimals)
     buf_text(json->out, text);
 }
 
-void json_int(struct json *json, int64_t value)
+void jsonout_int(struct jsonout *json, int64_t value)
 {
     separate(json);
     buf_format(json->out, "%lld", (long long)value);
 }
 
-void json_bool(struct json *json, bool value)
+void jsonout_bool(struct jsonout *json, bool value)
 {
     separate(json);
     buf_text(json->out, value ? "true" : "false");
 }
 
-void json_null(struct json *json)
+void jsonout_null(struct jsonout *json)
 {
     separate(json);
     buf_text(json->out, "null");
