@@ -75,12 +75,9 @@ static bool is_kept(const char *visible, const struct snapshot *snapshot, size_t
     return false;
 }
 
-void source_filter_visible(struct snapshot *snapshot, const char *visible)
+/* Moves what is kept to the front; moved[i] becomes its new position, or -1. */
+static void keep_gpus(struct snapshot *snapshot, const char *visible, int *moved)
 {
-    if (visible == NULL || strcasecmp(visible, "all") == 0 || snapshot->gpu_count == 0) {
-        return;
-    }
-    int *moved = mem_new(snapshot->gpu_count, sizeof *moved);
     size_t kept = 0;
     size_t whole = 0;
     for (size_t i = 0; i < snapshot->gpu_count; i++) {
@@ -97,25 +94,44 @@ void source_filter_visible(struct snapshot *snapshot, const char *visible)
         }
         gpu->parent = gpu->parent >= 0 ? moved[gpu->parent] : -1;
     }
-    size_t processes = 0;
+    snapshot->gpu_count = kept;
+    snapshot->gpu_expected = whole;
+}
+
+static void keep_processes(struct snapshot *snapshot, const int *moved)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < snapshot->process_count; i++) {
         struct process process = snapshot->process[i];
         process.gpu = process.gpu >= 0 ? moved[process.gpu] : -1;
         if (process.gpu >= 0) {
-            snapshot->process[processes++] = process;
+            snapshot->process[kept++] = process;
         }
     }
-    size_t events = 0;
+    snapshot->process_count = kept;
+}
+
+static void keep_events(struct snapshot *snapshot, const int *moved)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < snapshot->event_count; i++) {
         struct event event = snapshot->event[i];
         event.gpu = event.gpu >= 0 ? moved[event.gpu] : -1;
         if (event.gpu >= 0) {
-            snapshot->event[events++] = event;
+            snapshot->event[kept++] = event;
         }
     }
+    snapshot->event_count = kept;
+}
+
+void source_filter_visible(struct snapshot *snapshot, const char *visible)
+{
+    if (visible == NULL || strcasecmp(visible, "all") == 0 || snapshot->gpu_count == 0) {
+        return;
+    }
+    int *moved = mem_new(snapshot->gpu_count, sizeof *moved);
+    keep_gpus(snapshot, visible, moved);
+    keep_processes(snapshot, moved);
+    keep_events(snapshot, moved);
     free(moved);
-    snapshot->gpu_count = kept;
-    snapshot->gpu_expected = whole;
-    snapshot->process_count = processes;
-    snapshot->event_count = events;
 }
