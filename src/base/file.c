@@ -150,6 +150,17 @@ static int publish(int dir_fd, const char *temporary, const char *name, enum fil
     return 0;
 }
 
+/* Whoever owned the file keeps it when root replaces it: an edit through sudo must not lock its
+ * owner out. */
+static int keep_owner(int dir_fd, const char *name, int fd)
+{
+    struct stat status;
+    if (geteuid() != 0 || fstatat(dir_fd, name, &status, 0) != 0) {
+        return 0;
+    }
+    return fchown(fd, status.st_uid, status.st_gid) == 0 ? 0 : -errno;
+}
+
 static int write_in_folder(int dir_fd, const char *name, const struct span data, mode_t mode,
                            enum file_write_mode how)
 {
@@ -161,6 +172,9 @@ static int write_in_folder(int dir_fd, const char *name, const struct span data,
     int code = write_all(fd, data.data, data.length);
     if (code == 0 && (file_fault("fsync") || fsync(fd) != 0)) {
         code = errno != 0 ? -errno : -EIO;
+    }
+    if (code == 0 && how == FILE_REPLACE) {
+        code = keep_owner(dir_fd, name, fd);
     }
     if (code == 0 && fchmod(fd, mode) != 0) {
         code = -errno;

@@ -24,7 +24,8 @@ enum file_write_mode { FILE_REPLACE, FILE_NEW_ONLY };
 
 /* Temporary name in the same folder, fsync of the file, rename (FILE_NEW_ONLY: link, -EEXIST when
  * the name is taken), fsync of the folder. On failure nothing of the new content is left, and the
- * old file is as it was. A temporary file that a crash left behind starts with ".tmp-". */
+ * old file is as it was. When root replaces a file, its owner stays. A temporary file that a crash
+ * left behind starts with ".tmp-". */
 int file_write(const char *path, const void *data, size_t length, mode_t mode,
                enum file_write_mode how, struct err *err);
 

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 /* Changes to config.toml that leave everything else as it was: bytes of other lines, comments,
  * order and line ends survive. Every change is checked by reading the new text before it replaces
- * the file, which is written 0600, whole or not at all. */
+ * the file, which is written whole or not at all: 0600, or 0640 where the group could read it
+ * before. A link stays a link; a second editor waits. */
 #ifndef CONFIG_EDIT_H
 #define CONFIG_EDIT_H
 

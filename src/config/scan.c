@@ -83,6 +83,23 @@ static bool is_in_key(char c)
            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+/* Where brackets stand and how many dots the key at hand has. */
+struct track {
+    size_t depth;
+    size_t dots, dots_most;
+};
+
+static void follow(struct track *track, char c)
+{
+    if (c == '[' || c == '{') {
+        track->depth++;
+    } else if ((c == ']' || c == '}') && track->depth > 0) {
+        track->depth--;
+    }
+    track->dots = is_in_key(c) ? track->dots + (c == '.' ? 1 : 0) : 0;
+    track->dots_most = track->dots > track->dots_most ? track->dots : track->dots_most;
+}
+
 struct scan scan_next(const char *text, size_t length, size_t at)
 {
     struct scan scan = {.kind = SCAN_BLANK, .begin = at};
@@ -90,26 +107,18 @@ struct scan scan_next(const char *text, size_t length, size_t at)
         at++;
     }
     scan.content = at;
-    if (at < length) {
-        scan.kind = kind_of(text[at]);
-    }
-    size_t depth = 0;
-    size_t dots = 0;
+    scan.kind = at < length ? kind_of(text[at]) : SCAN_BLANK;
+    struct track track = {0};
     while (at < length) {
         char c = text[at];
         at = skip_piece(text, length, at);
-        if (c == '\n' && depth == 0) {
+        if (c == '\n' && track.depth == 0) {
             break;
         }
-        if (c == '[' || c == '{') {
-            depth++;
-        } else if ((c == ']' || c == '}') && depth > 0) {
-            depth--;
-        }
-        dots = is_in_key(c) ? dots + (c == '.' ? 1 : 0) : 0;
-        scan.dots = dots > scan.dots ? dots : scan.dots;
+        follow(&track, c);
     }
     scan.end = at;
+    scan.dots = track.dots_most;
     return scan;
 }
 
@@ -123,4 +132,28 @@ bool scan_is_deeper(const char *text, size_t length, size_t dots_max)
         at = scan.end;
     }
     return false;
+}
+
+/* "[", "[[" and blanks; what follows begins a name, or closes the header, which the parser refuses
+ * by itself. */
+static bool is_named(const char *text, const struct scan *scan)
+{
+    size_t at = scan->content + 1;
+    at += at < scan->end && text[at] == '[' ? 1 : 0;
+    while (at < scan->end && (text[at] == ' ' || text[at] == '\t')) {
+        at++;
+    }
+    return at < scan->end && (text[at] == ']' || (text[at] != '.' && is_in_key(text[at])));
+}
+
+size_t scan_nameless_header(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        struct scan scan = scan_next(text, length, at);
+        if (scan.kind == SCAN_HEADER && !is_named(text, &scan)) {
+            return scan.content;
+        }
+        at = scan.end;
+    }
+    return SIZE_MAX;
 }

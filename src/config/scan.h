@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum scan_kind { SCAN_BLANK, SCAN_COMMENT, SCAN_HEADER, SCAN_KEY };
 
@@ -23,5 +24,9 @@ struct scan scan_next(const char *text, size_t length, size_t at);
 
 /* True when a key has more than `dots_max` dots. */
 bool scan_is_deeper(const char *text, size_t length, size_t dots_max);
+
+/* The first header whose name does not begin as a name can, which the parser takes for granted;
+ * SIZE_MAX when all do. */
+size_t scan_nameless_header(const char *text, size_t length);
 
 #endif
