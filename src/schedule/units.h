@@ -15,6 +15,7 @@
 
 #define UNITS_SAMPLE "gpumanager-sample"
 #define UNITS_REPORT_PREFIX "gpumanager-report-"
+#define UNITS_LEGACY_REPORT "gpumanager-report" /* the predecessor's, of the report "default" */
 
 struct units_options {
     const struct config *config;
@@ -37,6 +38,8 @@ struct units_outcome {
     size_t removed_count;
     char **conflicting; /* user units of the same name */
     size_t conflicting_count;
+    char **warning; /* sentences to show */
+    size_t warning_count;
     char run_user[64];
 };
 void units_outcome_fini(struct units_outcome *outcome);
