@@ -145,6 +145,9 @@ TEST(bad_values_are_refused_in_the_predecessors_words) /* GM-028, Part B */
         {"[sample]\nnvidia_smi = \"rel/path\"\n", "sample.nvidia_smi must be a path"},
         {"[storage]\ncsv_dir = \"/a\\nb\"\n", "storage.csv_dir must not hold control"},
         {"[general]\ntimezone = \"UTC\"\n[general]\n", "config.toml:3:"},
+        {"[general]\n[\n", "config.toml:2:1: a section needs a name"},
+        {"[general]\nstrict = [ }\n", "config.toml:1:1: this is not TOML"},
+        {"\xc2\xb5 = 1\n", "config.toml:1:1: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         check_refused(rows[i].text, (const char *const[]){rows[i].part, NULL});
