@@ -7,8 +7,7 @@
 
 #include "base/buf.h"
 #include "base/zone.h"
-#include "query/window.h"
-#include "store/archive.h"
+#include "query/usage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,14 +35,13 @@ void report_slack_text(const struct report *report, struct buf *out);
  * most 50 blocks of 3,000 characters) beside the text. */
 void report_slack_body(const struct report *report, bool has_blocks, struct buf *out);
 
+/* One object, indented by 2; what is unknown is null. */
 void report_json(const struct report *report, struct buf *out);
+/* A header and one row a GPU; what is unknown is empty. */
 void report_csv(const struct report *report, struct buf *out);
+/* Self-contained pictures of the averages and of the course over the window; a light and a dark
+ * theme, as the viewer prefers. */
 void report_svg(const struct report *report, struct buf *out);
 void report_html(const struct report *report, struct buf *out);
-
-/* Samples a GPU should have in the window, and the share it has (0-1, NaN when none is expected).
- */
-int64_t report_expected(const struct report *report);
-double report_coverage(const struct report *report, const struct archive_gpu *gpu);
 
 #endif
