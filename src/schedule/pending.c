@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
-/* The file: lines "user NAME", "enable TIMER", "rearm TIMER". systemd takes no notice of it. */
+/* The file: lines "user NAME", "enable TIMER", "rearm TIMER", "off TIMER". systemd takes no notice
+ * of it. */
 #include "schedule/pending.h"
 
 #include "base/own.h"
@@ -12,6 +13,7 @@ void pending_fini(struct pending *pending)
 {
     words_fini(&pending->enable);
     words_fini(&pending->rearm);
+    words_fini(&pending->off);
 }
 
 static void add_timer(struct words *words, struct span name)
@@ -40,7 +42,16 @@ void pending_read(struct pending *out)
             add_timer(&out->enable, word);
         } else if (span_equals(verb, "rearm")) {
             add_timer(&out->rearm, word);
+        } else if (span_equals(verb, "off")) {
+            add_timer(&out->off, word);
         }
+    }
+}
+
+static void put_timers(struct buf *out, const char *verb, const struct words *timers)
+{
+    for (size_t i = 0; i < timers->count; i++) {
+        buf_format(out, "%s %s\n", verb, timers->word[i]);
     }
 }
 
@@ -48,12 +59,9 @@ int pending_write(const struct pending *pending, struct act *act, struct err *er
 {
     OWN_BUF struct buf text = {0};
     buf_format(&text, "user %s\n", pending->user);
-    for (size_t i = 0; i < pending->enable.count; i++) {
-        buf_format(&text, "enable %s\n", pending->enable.word[i]);
-    }
-    for (size_t i = 0; i < pending->rearm.count; i++) {
-        buf_format(&text, "rearm %s\n", pending->rearm.word[i]);
-    }
+    put_timers(&text, "enable", &pending->enable);
+    put_timers(&text, "rearm", &pending->rearm);
+    put_timers(&text, "off", &pending->off);
     OWN_FREE char *path = unit_path(PENDING_NAME);
     return act_write(act, path, &text, err);
 }

@@ -14,6 +14,7 @@ struct pending {
     char user[UNIT_USER_SIZE]; /* "" = not said */
     struct words enable;       /* timers to enable and start */
     struct words rearm;        /* timers to start anew if they run */
+    struct words off;          /* new timers that stay off */
 };
 
 void pending_read(struct pending *out);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define UNIT_DIR "/etc/systemd/system"
-#define UNIT_SIZE_MAX ((size_t)64 * 1024)
+#define UNIT_SIZE_MAX ((size_t)1024 * 1024) /* ten years of clock changes, a line each */
 #define UNITS_MAX 4096
 
 void words_add(struct words *words, const char *word)
@@ -30,6 +30,19 @@ bool words_have(const struct words *words, const char *word)
         }
     }
     return false;
+}
+
+void words_drop(struct words *words, const char *word)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < words->count; i++) {
+        if (strcmp(words->word[i], word) == 0) {
+            free(words->word[i]);
+        } else {
+            words->word[kept++] = words->word[i];
+        }
+    }
+    words->count = kept;
 }
 
 void words_fini(struct words *words)

@@ -22,6 +22,7 @@ struct words {
 };
 void words_add(struct words *words, const char *word);
 bool words_have(const struct words *words, const char *word);
+void words_drop(struct words *words, const char *word); /* every one that is the same */
 void words_fini(struct words *words);
 
 #define OWN_WORDS __attribute__((cleanup(words_fini)))

@@ -82,10 +82,17 @@ static int plan_unit(struct plan *plan, const struct units_options *options, con
     text_copy(unit->name, sizeof unit->name, name);
     plan->unit_count++;
     int code = units_text(options, plan->pending.user, name, &unit->text, err);
+    if (code != 0) {
+        return code;
+    }
+    OWN_FREE char *path = unit_path(name);
     OWN_BUF struct buf current = {0};
-    unit->is_new = !unit_read(name, &current);
-    unit->is_changed = !unit->is_new && strcmp(buf_string(&current), unit->text.data) != 0;
-    return code;
+    struct stat status;
+    bool is_read = unit_read(name, &current);
+    unit->is_new = lstat(path, &status) != 0;
+    unit->is_changed =
+        !unit->is_new && (!is_read || strcmp(buf_string(&current), buf_string(&unit->text)) != 0);
+    return 0;
 }
 
 static int plan_pair(struct plan *plan, const struct units_options *options, const char *stem,
@@ -132,33 +139,50 @@ static int plan_units(struct plan *plan, const struct units_options *options, st
     return code;
 }
 
-/* The predecessor's only report was switched off by a person: its successor stays off. */
-static bool is_legacy_off(const struct plan *plan)
+/* The successor of the predecessor's only report: on where that one is on, off where a person
+ * switched it off (GM-102). */
+enum legacy { LEGACY_NONE, LEGACY_OFF, LEGACY_ON };
+
+static enum legacy find_legacy(const struct plan *plan)
 {
     if (!words_have(&plan->obsolete, UNITS_LEGACY_REPORT ".timer")) {
-        return false;
+        return LEGACY_NONE;
     }
     const char *const argv[] = {"systemctl", "is-enabled", UNITS_LEGACY_REPORT ".timer", NULL};
     OWN_SPAWN_RESULT struct spawn_result result;
-    return spawn_run(&(struct spawn){.argv = argv}, &result, NULL) == 0 && result.exit_status != 0;
+    int code = spawn_run(&(struct spawn){.argv = argv}, &result, NULL);
+    return code == 0 && result.exit_status != 0 ? LEGACY_OFF : LEGACY_ON;
 }
 
+static void add_once(struct words *words, const char *word)
+{
+    if (!words_have(words, word)) {
+        words_add(words, word);
+    }
+}
+
+/* A new timer is one without a file, so the note must say which of them stay off: once a change
+ * that was cut short is taken up again, it cannot be told from the file. */
 static void plan_timers(struct plan *plan, bool is_enabling_new, bool is_enabling_all)
 {
-    bool is_default_off = is_legacy_off(plan);
+    struct pending *pending = &plan->pending;
+    enum legacy legacy = find_legacy(plan);
     for (size_t i = 0; i < plan->unit_count; i++) {
         const struct wanted *unit = &plan->unit[i];
         if (!is_timer(unit->name)) {
             continue;
         }
-        bool is_kept_off =
-            is_default_off && strcmp(unit->name, UNITS_REPORT_PREFIX "default.timer") == 0;
-        bool is_enabled = is_enabling_all || (is_enabling_new && unit->is_new && !is_kept_off);
-        if (is_enabled && !words_have(&plan->pending.enable, unit->name)) {
-            words_add(&plan->pending.enable, unit->name);
+        bool is_successor =
+            legacy != LEGACY_NONE && strcmp(unit->name, UNITS_REPORT_PREFIX "default.timer") == 0;
+        bool is_wanted = is_successor ? legacy == LEGACY_ON : is_enabling_new;
+        bool is_fresh = unit->is_new && !words_have(&pending->off, unit->name);
+        if (is_enabling_all || (is_fresh && is_wanted)) {
+            add_once(&pending->enable, unit->name);
+        } else if (is_fresh && !words_have(&pending->enable, unit->name)) {
+            words_add(&pending->off, unit->name);
         }
-        if (unit->is_changed && !words_have(&plan->pending.rearm, unit->name)) {
-            words_add(&plan->pending.rearm, unit->name);
+        if (unit->is_changed) {
+            add_once(&pending->rearm, unit->name);
         }
     }
 }
@@ -319,12 +343,12 @@ static void make_csv_dir(const char *csv_dir, const struct run_user *user, struc
                          struct words *warnings)
 {
     OWN_FREE char *other = run_user_path(user, csv_dir);
+    const char *path = other != NULL ? other : csv_dir;
     struct stat status;
-    if (stat(csv_dir, &status) == 0 || errno != ENOENT ||
-        run_user_do(user, make_folder, other != NULL ? other : csv_dir) == 0) {
+    if (stat(path, &status) == 0 || errno != ENOENT || run_user_do(user, make_folder, path) == 0) {
         return;
     }
-    const char *const argv[] = {"install", "-d", "-m", "0755", "-o", user->name, csv_dir, NULL};
+    const char *const argv[] = {"install", "-d", "-m", "0755", "-o", user->name, path, NULL};
     struct err err = {0};
     if (act_run(act, argv, &err) != 0) {
         OWN_FREE char *text =
@@ -393,6 +417,7 @@ static int make_plan(struct plan *plan, const struct units_options *options, str
     if (code == 0) {
         keep_wanted(&plan->pending.enable, plan);
         keep_wanted(&plan->pending.rearm, plan);
+        keep_wanted(&plan->pending.off, plan);
         plan_timers(plan, !manner.is_install, manner.is_enabling);
     }
     return code;
@@ -461,8 +486,10 @@ int units_uninstall(struct units_outcome *out, struct err *err)
     *out = (struct units_outcome){0};
     OWN_WORDS struct words installed = {0};
     OWN_WORDS struct words removed = {0};
+    OWN_PENDING struct pending pending;
     unit_dir_installed(&installed);
-    if (installed.count == 0) {
+    pending_read(&pending);
+    if (installed.count == 0 && !pending.is_present) {
         return 0;
     }
     struct act act;
@@ -470,8 +497,9 @@ int units_uninstall(struct units_outcome *out, struct err *err)
     if (code != 0) {
         return code;
     }
-    code = remove_units(&installed, &act, &removed, err);
-    code = code == 0 ? pending_clear(&act, err) : code;
+    /* The note goes first: left behind, it would make `reload` install everything again. */
+    code = pending.is_present ? pending_clear(&act, err) : 0;
+    code = code == 0 ? remove_units(&installed, &act, &removed, err) : code;
     code = code == 0 ? act_daemon_reload(&act, err) : code;
     if (code != 0) {
         err_prefix(err, "the units are not all removed: ");
@@ -479,6 +507,19 @@ int units_uninstall(struct units_outcome *out, struct err *err)
     }
     outcome_list(&removed, &out->removed, &out->removed_count);
     return 0;
+}
+
+/* What a change that was cut short would still start must not come back at the next reload. */
+static int forget_enable(const char *timer, struct act *act, struct err *err)
+{
+    OWN_PENDING struct pending pending;
+    pending_read(&pending);
+    if (!words_have(&pending.enable, timer)) {
+        return 0;
+    }
+    words_drop(&pending.enable, timer);
+    add_once(&pending.off, timer);
+    return pending_write(&pending, act, err);
 }
 
 int units_disable(const char *timer, struct err *err)
@@ -491,6 +532,7 @@ int units_disable(const char *timer, struct err *err)
     OWN_WORDS struct words timers = {0};
     words_add(&timers, timer);
     int code = act_open(&act, err);
+    code = code == 0 ? forget_enable(timer, &act, err) : code;
     return code == 0 ? act_systemctl(&act, "disable", "--now", &timers, err) : code;
 }
 
