@@ -240,10 +240,11 @@ int archive_open_own(int csv_dir_fd, const char *inner)
     OWN_FD int fd = -1;
     for (size_t i = 0; i < 2 && names[i] != NULL; i++) {
         int parent = fd >= 0 ? fd : csv_dir_fd;
-        bool is_made = mkdirat(parent, names[i], 0755) == 0;
+        int made = mkdirat(parent, names[i], 0755) == 0 ? 0 : errno;
+        bool is_made = made == 0;
         int next = openat(parent, names[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (next < 0) {
-            return -errno;
+            return errno == ENOENT ? -made : -errno; /* why it could not be made says more */
         }
         struct stat owner;
         if (is_made && geteuid() == 0 && fstat(csv_dir_fd, &owner) == 0) {
