@@ -151,7 +151,7 @@ TEST(systemctl_tells_the_next_run)
     OWN_STATE struct units_timer_state state;
     ask(TIMER, &state);
     CHECK(state.is_installed && state.is_enabled);
-    CHECK_TEXT(state.next_trigger, "Tue 2026-03-24 09:00:00 KST; 21h left");
+    CHECK_TEXT(state.next_trigger, "Tue 2026-03-24 09:00:00 KST; 22h left");
     CHECK_INT(state.next_s, 1774310400);
     CHECK_INT(state.last_s, 1774224001);
 }
