@@ -128,7 +128,8 @@ static int write_through_sudo(struct act *act, const char *path, const struct bu
     if (code != 0) {
         (void)err_errno(err, code, "cannot write %s", copy);
     }
-    const char *const argv[] = {"install", "-m", "0644", copy, path, NULL};
+    /* -T: a folder of that name is an error and not the place to put the copy in. */
+    const char *const argv[] = {"install", "-m", "0644", "-T", copy, path, NULL};
     code = code == 0 ? act_run(act, argv, err) : code;
     (void)unlink(copy);
     return code;

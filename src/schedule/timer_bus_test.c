@@ -8,7 +8,7 @@
 
 #include "tests/check.h"
 
-#include "schedule/units_machine.h"
+#include "schedule/units_testing.h"
 
 #if HAVE_SYSTEMD
 

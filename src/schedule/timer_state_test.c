@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "schedule/units_machine.h"
+#include "schedule/units_testing.h"
 
 #define NOW_S INT64_C(1774231200) /* Mon 2026-03-23 11:00:00 KST */
 #define TIMER "gpumanager-report-default.timer"

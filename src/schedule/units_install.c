@@ -320,16 +320,23 @@ static int carry_out(const struct plan *plan, struct act *act, struct done *done
     return code == 0 ? pending_clear(act, err) : code;
 }
 
+/* GM-083 */
 static void say_partial(const struct act *act, struct err *err)
 {
-    if (err != NULL) {
-        struct err cause = *err;
-        (void)err_set(
-            err, cause.code,
-            "%.700s; %zu unit files were written and %zu removed before that; `gpumanager "
-            "reload` finishes the job",
-            cause.text, act->written, act->deleted);
+    if (err == NULL) {
+        return;
     }
+    struct err cause = *err;
+    if (act->written + act->deleted == 0) {
+        (void)err_set(err, cause.code,
+                      "%.700s; no unit file was changed; `gpumanager reload` finishes the job",
+                      cause.text);
+        return;
+    }
+    (void)err_set(err, cause.code,
+                  "%.700s; %zu unit files were written and %zu removed before that; `gpumanager "
+                  "reload` finishes the job",
+                  cause.text, act->written, act->deleted);
 }
 
 static int make_folder(const char *path)
@@ -423,34 +430,51 @@ static int make_plan(struct plan *plan, const struct units_options *options, str
     return code;
 }
 
-static int bring_in_line(const struct units_options *options, struct manner manner,
-                         struct units_outcome *out, struct err *err)
+static bool plan_has_steps(const struct plan *plan)
 {
+    return plan_has_files(plan) || plan->pending.is_present || plan->pending.enable.count > 0;
+}
+
+static int prepare(const struct units_options *options, struct manner manner, struct plan *plan,
+                   struct run_user *user, struct err *err)
+{
+    pending_read(&plan->pending);
+    /* install names a missing systemd or sudo even where it would change nothing. */
     struct act act;
-    __attribute__((cleanup(plan_fini))) struct plan plan = {0};
-    __attribute__((cleanup(run_user_fini))) struct run_user user = {0};
-    pending_read(&plan.pending);
-    int code = act_open(&act, err);
-    code = code == 0 ? run_user_find(options->run_user, plan.pending.user, &user, err) : code;
+    int code = manner.is_install ? act_open(&act, err) : 0;
+    code = code == 0 ? run_user_find(options->run_user, plan->pending.user, user, err) : code;
     if (code != 0) {
         return code;
     }
-    text_copy(plan.pending.user, sizeof plan.pending.user, user.name);
-    code = make_plan(&plan, options, manner, err);
+    text_copy(plan->pending.user, sizeof plan->pending.user, user->name);
+    return make_plan(plan, options, manner, err);
+}
+
+static int bring_in_line(const struct units_options *options, struct manner manner,
+                         struct units_outcome *out, struct err *err)
+{
+    __attribute__((cleanup(plan_fini))) struct plan plan = {0};
+    __attribute__((cleanup(run_user_fini))) struct run_user user = {0};
+    int code = prepare(options, manner, &plan, &user, err);
     if (code != 0) {
         return code;
     }
     struct done done = {0};
     OWN_WORDS struct words warnings = {0};
     OWN_WORDS struct words conflicts = {0};
-    if (plan_has_files(&plan) || plan.pending.is_present || plan.pending.enable.count > 0) {
-        make_csv_dir(options->config->csv_dir, &user, &act, &warnings);
-        warn_unreadable(options->config->path, &user, &warnings);
-        code = carry_out(&plan, &act, &done, err);
+    if (plan_has_steps(&plan)) {
+        struct act act;
+        code = act_open(&act, err);
+        if (code == 0) {
+            make_csv_dir(options->config->csv_dir, &user, &act, &warnings);
+            warn_unreadable(options->config->path, &user, &warnings);
+            code = carry_out(&plan, &act, &done, err);
+        }
+        if (code != 0) {
+            say_partial(&act, err);
+        }
     }
-    if (code != 0) {
-        say_partial(&act, err);
-    } else {
+    if (code == 0) {
         find_conflicts(&user, &conflicts);
         outcome_list(&conflicts, &out->conflicting, &out->conflicting_count);
         outcome_list(&warnings, &out->warning, &out->warning_count);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "schedule/units_machine.h"
+#include "schedule/units_testing.h"
 
 #define UNIT_FOLDER "root/etc/systemd/system/"
 #define STAMP_FOLDER "root/var/lib/systemd/timers/"
@@ -376,7 +376,22 @@ TEST(an_unknown_account_is_refused_before_anything_happens)
     CHECK(!has_unit(&machine, SAMPLE));
 }
 
-/* Part C 10: the machine has no sudo in PATH. */
+TEST(a_reload_without_changes_needs_no_systemctl)
+{
+    OWN_MACHINE struct machine machine;
+    if (!machine_open(&machine)) {
+        return;
+    }
+    install(&machine, one_report);
+    machine_set(&machine, "PATH", "empty");
+    succeed(&machine, (struct command){.toml = one_report});
+    OWN_TURN struct turn turn = take(&machine, (struct command){.toml = two_reports});
+    CHECK_INT(turn.code, -ENOENT);
+    CHECK(is_said(turn.err.text, "no unit file was changed; `gpumanager reload` finishes"));
+    CHECK(!has_unit(&machine, WEEKLY));
+}
+
+/* Part C 10; every other test here runs without sudo in PATH when it is root that runs it. */
 TEST(others_than_root_need_sudo)
 {
     OWN_MACHINE struct machine machine;
@@ -598,7 +613,8 @@ MAIN(RUN(install_writes_every_unit_and_enables_none_unasked),
      RUN(install_keeps_the_predecessors_report_running), RUN(the_run_user_is_remembered),
      RUN(under_sudo_the_services_are_the_callers),
      RUN(an_unknown_account_is_refused_before_anything_happens), RUN(others_than_root_need_sudo),
-     RUN(reload_finishes_what_systemd_refused), RUN(reload_after_a_failed_install_starts_nothing),
+     RUN(a_reload_without_changes_needs_no_systemctl), RUN(reload_finishes_what_systemd_refused),
+     RUN(reload_after_a_failed_install_starts_nothing),
      RUN(what_was_disabled_meanwhile_is_not_started_by_the_next_reload),
      RUN(a_configuration_that_gives_no_units_leaves_the_old_ones),
      RUN(units_that_others_named_alike_are_never_touched), RUN(uninstall_leaves_nothing_of_ours),

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 /* For tests only: a machine in a temporary folder, with a systemctl of our own that notes what it
  * was asked and remembers which timers are enabled and run. As root nothing else is in PATH. */
-#ifndef SCHEDULE_UNITS_MACHINE_H
-#define SCHEDULE_UNITS_MACHINE_H
+#ifndef SCHEDULE_UNITS_TESTING_H
+#define SCHEDULE_UNITS_TESTING_H
 
 #include "base/buf.h"
 #include "base/file.h"
