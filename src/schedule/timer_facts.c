@@ -29,6 +29,11 @@ static bool to_us(struct span number, double scale_us, int64_t *out_us)
     return true;
 }
 
+static bool is_of_number(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.';
+}
+
 /* "4.5min" */
 static bool parse_part(struct span part, int64_t *out_us)
 {
@@ -41,7 +46,7 @@ static bool parse_part(struct span part, int64_t *out_us)
         {"us", 1},
     };
     size_t digits = 0;
-    while (digits < part.length && memchr("0123456789.", part.data[digits], 11) != NULL) {
+    while (digits < part.length && is_of_number(part.data[digits])) {
         digits++;
     }
     struct span unit = {part.data + digits, part.length - digits};

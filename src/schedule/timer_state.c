@@ -34,15 +34,10 @@ static bool is_bus_ours(void)
  * younger than some that are in use. */
 static int ask_systemctl(const char *timer, const struct zone *zone, struct timer_facts *out)
 {
-    const char *const argv[] = {"env",
-                                "TZ=UTC",
-                                "LC_ALL=C",
-                                "systemctl",
-                                "show",
-                                "--property=LoadState,UnitFileState,LastTriggerUSec,"
-                                "NextElapseUSecRealtime,NextElapseUSecMonotonic",
-                                timer,
-                                NULL};
+    static const char wanted[] = "--property=LoadState,UnitFileState,LastTriggerUSec,"
+                                 "NextElapseUSecRealtime,NextElapseUSecMonotonic";
+    const char *const argv[] = {"env",  "TZ=UTC", "LC_ALL=C", "systemctl",
+                                "show", wanted,   timer,      NULL};
     OWN_SPAWN_RESULT struct spawn_result result;
     struct spawn spawn = {.argv = argv, .deadline_ns = SHOW_DEADLINE_NS};
     int code = spawn_run(&spawn, &result, NULL);
