@@ -69,7 +69,7 @@ TEST(foreign_text_is_made_harmless)
 TEST(the_nearest_word_is_found)
 {
     const char *const words[] = {"interval", "report_time", "name", NULL};
-    CHECK_TEXT(text_nearest("intervall", words), "interval");
+    CHECK_TEXT(text_nearest("intervl", words), "interval");
     CHECK(text_nearest("zebra", words) == NULL);
 }
 

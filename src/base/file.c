@@ -209,11 +209,12 @@ int file_write(const char *path, const void *data, size_t length, mode_t mode,
     return 0;
 }
 
-int file_write_at(int dir_fd, const char *name, const void *data, size_t length, mode_t mode,
+int file_write_at(int dir_fd, const char *name, const struct buf *text, mode_t mode,
                   enum file_write_mode how, struct err *err)
 {
     errno = 0;
-    int code = write_in_folder(dir_fd, name, (struct span){data, length}, mode, how);
+    int code =
+        write_in_folder(dir_fd, name, (struct span){buf_string(text), text->length}, mode, how);
     return code == 0 ? 0 : err_errno(err, code, "cannot write %s", name);
 }
 

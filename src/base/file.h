@@ -30,7 +30,7 @@ int file_write(const char *path, const void *data, size_t length, mode_t mode,
                enum file_write_mode how, struct err *err);
 
 /* As file_write, in a folder that is open: nobody can put another one in its place meanwhile. */
-int file_write_at(int dir_fd, const char *name, const void *data, size_t length, mode_t mode,
+int file_write_at(int dir_fd, const char *name, const struct buf *text, mode_t mode,
                   enum file_write_mode how, struct err *err);
 
 /* mkdir -p with this mode for what is missing. */

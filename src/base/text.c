@@ -96,7 +96,7 @@ bool text_to_int64(struct span text, int64_t *out)
 
 bool text_to_double(struct span text, double *out)
 {
-    char copy[41];
+    char copy[41] = {0};
     if (text.length == 0 || text.length >= sizeof copy) {
         return false;
     }

@@ -43,7 +43,11 @@ static void choices(struct buf *out, const struct cmd_command *command)
         return;
     }
     for (const char *at = command->arguments; *at != '\0'; at++) {
-        buf_char(out, *at == '|' ? ' ' : *at);
+        char c = *at;
+        if (c == '|') {
+            c = ' ';
+        }
+        buf_char(out, c);
     }
 }
 

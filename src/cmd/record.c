@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+/* Where a recording goes, and how long it takes. */
+struct recorded {
+    FILE *file;
+    const char *path;
+    int64_t for_ns, interval_ns;
+};
+
 /* What is to be written. Texts come from the source's thread: usually it has ended when the
  * snapshot is there, but one that was given up may still speak. */
 struct pending {
@@ -29,7 +36,7 @@ static void add_text(void *arg, const char *origin, const char *text, size_t len
 }
 
 /* Writes the texts that came, then the snapshot (NULL: there is none). */
-static int write_out(FILE *file, const char *path, struct pending *pending,
+static int write_out(const struct recorded *to, struct pending *pending,
                      const struct snapshot *snapshot, struct err *err)
 {
     (void)pthread_mutex_lock(&pending->lock);
@@ -37,22 +44,22 @@ static int write_out(FILE *file, const char *path, struct pending *pending,
     if (snapshot != NULL) {
         recording_format_snapshot(snapshot, text);
     }
-    bool is_written =
-        fwrite(buf_string(text), 1, text->length, file) == text->length && fflush(file) == 0;
+    bool is_written = fwrite(buf_string(text), 1, text->length, to->file) == text->length &&
+                      fflush(to->file) == 0;
     buf_clear(text);
     (void)pthread_mutex_unlock(&pending->lock);
-    return is_written ? 0 : err_errno(err, -errno, "cannot write %s", path);
+    return is_written ? 0 : err_errno(err, -errno, "cannot write %s", to->path);
 }
 
 /* Takes snapshots until the time is over; a take that fails is told and does not end it. */
-static int record(struct sampler *sampler, FILE *file, const char *path, struct pending *pending,
-                  int64_t for_ns, int64_t interval_ns, struct err *err)
+static int record(struct sampler *sampler, const struct recorded *to, struct pending *pending,
+                  struct err *err)
 {
     int64_t start_ns = clock_mono_ns();
     int64_t count = 0;
     int code = 0;
-    for (int64_t next_ns = start_ns; code == 0 && next_ns - start_ns < for_ns;
-         next_ns += interval_ns) {
+    for (int64_t next_ns = start_ns; code == 0 && next_ns - start_ns < to->for_ns;
+         next_ns += to->interval_ns) {
         clock_sleep_ns(next_ns - clock_mono_ns());
         struct snapshot *snapshot = NULL;
         int taken = sampler_take(sampler, &snapshot, err);
@@ -62,14 +69,12 @@ static int record(struct sampler *sampler, FILE *file, const char *path, struct 
         if (taken != 0) {
             (void)fprintf(stderr, "Warning: %s\n", err->text);
         }
-        code = write_out(file, path, pending, snapshot, err);
+        code = write_out(to, pending, snapshot, err);
         count += snapshot != NULL;
-        if (snapshot != NULL) {
-            snapshot_unref(snapshot);
-        }
+        snapshot_unref(snapshot);
     }
     if (code == 0) {
-        (void)printf("Wrote %lld snapshots to %s\n", (long long)count, path);
+        (void)printf("Wrote %lld snapshots to %s\n", (long long)count, to->path);
     }
     return code == 0 && count == 0
                ? err_set(err, -ENODATA, "no snapshot could be taken: %s", err->text)
@@ -94,11 +99,9 @@ int cmd_record(struct cmd *cmd)
         return code;
     }
     struct err err = {0};
-    int64_t for_ns = 0;
-    int64_t interval_ns = 0;
-    const char *path = cmd->argument[0];
-    if (read_time(cmd, "for", "1m", &for_ns, &err) != 0 ||
-        read_time(cmd, "interval", "1s", &interval_ns, &err) != 0) {
+    struct recorded to = {.path = cmd->argument[0]};
+    if (read_time(cmd, "for", "1m", &to.for_ns, &err) != 0 ||
+        read_time(cmd, "interval", "1s", &to.interval_ns, &err) != 0) {
         return cmd_fail_usage(&err);
     }
     static struct pending pending = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -107,17 +110,18 @@ int cmd_record(struct cmd *cmd)
     if (cmd_sampler_open(cmd, context.config, SOURCE_FULL, &tap, &sampler, &err) != 0) {
         return cmd_fail_usage(&err);
     }
-    OWN_FILE FILE *file = fopen(path, "wxe");
+    OWN_FILE FILE *file = fopen(to.path, "wxe");
     if (file == NULL) {
-        (void)err_errno(&err, -errno, "cannot write %s", path);
+        (void)err_errno(&err, -errno, "cannot write %s", to.path);
         sampler_close(sampler);
         return cmd_fail(&err);
     }
     /* Names of processes are in it. */
     (void)fchmod(fileno(file), 0600);
     recording_format_header(&pending.text);
-    code = write_out(file, path, &pending, NULL, &err);
-    code = code != 0 ? code : record(sampler, file, path, &pending, for_ns, interval_ns, &err);
+    to.file = file;
+    code = write_out(&to, &pending, NULL, &err);
+    code = code != 0 ? code : record(sampler, &to, &pending, &err);
     sampler_close(sampler);
     return code == 0 ? CMD_OK : cmd_fail(&err);
 }

@@ -35,7 +35,8 @@ struct terminal_progress {
     const char *label;
     int64_t start_ns, drawn_ns; /* set start_ns to clock_mono_ns() */
 };
-void terminal_progress(void *progress, int64_t done, int64_t all);
+/* `arg` is a struct terminal_progress; the type is that of archive_request.progress. */
+void terminal_progress(void *arg, int64_t done, int64_t all);
 void terminal_progress_end(struct terminal_progress *progress);
 
 #endif

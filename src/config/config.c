@@ -1,4 +1,5 @@
-
+/* SPDX-FileCopyrightText: 2026 gpumanager contributors
+ * SPDX-License-Identifier: MIT */
 #include "config/config.h"
 
 #include "base/file.h"

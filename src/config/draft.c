@@ -138,6 +138,15 @@ static bool is_sub_of_report(const struct buf *text, const struct scan *scan)
     return span_starts(header, "[report.") || span_starts(header, "[[report.");
 }
 
+/* Where the run of comments that holds this statement began; SIZE_MAX for any other statement. */
+static size_t run_of_comments(enum scan_kind kind, size_t before, size_t at)
+{
+    if (kind != SCAN_COMMENT) {
+        return SIZE_MAX;
+    }
+    return before != SIZE_MAX ? before : at;
+}
+
 struct block draft_block(const struct buf *text, size_t header, bool with_subs)
 {
     struct scan scan = draft_statement(text, header);
@@ -156,7 +165,7 @@ struct block draft_block(const struct buf *text, size_t header, bool with_subs)
             block.end = scan.end;
             is_attached = true;
         }
-        comments = scan.kind != SCAN_COMMENT ? SIZE_MAX : comments != SIZE_MAX ? comments : at;
+        comments = run_of_comments(scan.kind, comments, at);
         is_attached = is_attached && scan.kind != SCAN_BLANK;
         block.end = is_attached ? scan.end : block.end;
     }

@@ -1,4 +1,5 @@
-
+/* SPDX-FileCopyrightText: 2026 gpumanager contributors
+ * SPDX-License-Identifier: MIT */
 /* The rows of options.def, to walk over: for `config show`, documents and suggestions. Constant,
  * for any thread. */
 #ifndef CONFIG_OPTIONS_H

@@ -1,4 +1,5 @@
-
+/* SPDX-FileCopyrightText: 2026 gpumanager contributors
+ * SPDX-License-Identifier: MIT */
 /* One value of the configuration: checked against its row of options.def and stored where the row
  * says. For config.c and edit.c. */
 #ifndef CONFIG_VALUE_H

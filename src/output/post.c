@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "build_config.h"
 
 #include <curl/curl.h>
@@ -18,7 +19,7 @@ struct curl_calls {
     CURLcode (*perform)(CURL *);
     CURLcode (*getinfo)(CURL *, CURLINFO, ...);
     void (*cleanup)(CURL *);
-    const char *(*strerror)(CURLcode);
+    const char *(*explain)(CURLcode);
     struct curl_slist *(*list_append)(struct curl_slist *, const char *);
     void (*list_free)(struct curl_slist *);
 };
@@ -42,7 +43,7 @@ static const struct curl_calls *load(struct err *err)
     } const symbols[] = {
         {"curl_easy_setopt", &calls.setopt},       {"curl_easy_perform", &calls.perform},
         {"curl_easy_getinfo", &calls.getinfo},     {"curl_easy_cleanup", &calls.cleanup},
-        {"curl_easy_strerror", &calls.strerror},   {"curl_slist_append", &calls.list_append},
+        {"curl_easy_strerror", &calls.explain},    {"curl_slist_append", &calls.list_append},
         {"curl_slist_free_all", &calls.list_free}, {"curl_easy_init", &calls.init},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
@@ -85,7 +86,7 @@ static void explain(const struct curl_calls *curl, CURL *handle, CURLcode code,
         (void)snprintf(out->failure, sizeof out->failure, "[Errno %ld] %s", number,
                        err_name((int)number));
     } else {
-        (void)snprintf(out->failure, sizeof out->failure, "%s", curl->strerror(code));
+        text_copy(out->failure, sizeof out->failure, curl->explain(code));
     }
     out->is_lasting = is_lasting(code);
 }

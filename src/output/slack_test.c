@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/spawn.h"
 #include "output/answer.h"
 #include "output/queue.h"
 #include "tests/check.h"
@@ -61,8 +62,9 @@ TEST(without_an_answer_the_failure_is_told_in_the_predecessors_words)
 
 static void remove_tree(const char *path)
 {
-    OWN_FREE char *command = mem_format("rm -rf '%s'", path);
-    CHECK_INT(system(command), 0);
+    const char *const argv[] = {"rm", "-rf", path, NULL};
+    OWN_SPAWN_RESULT struct spawn_result result;
+    CHECK_INT(spawn_run(&(struct spawn){.argv = argv}, &result, NULL), 0);
 }
 
 TEST(kept_messages_come_back_in_order_and_private)

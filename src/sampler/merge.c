@@ -97,7 +97,7 @@ static const struct gpu *counterpart(const struct snapshot *nvml, const struct g
         int at = snapshot_find(smi, gpu->uuid);
         return at >= 0 ? &smi->gpu[at] : NULL;
     }
-    for (size_t i = 0; i < smi->gpu_count; i++) {
+    for (size_t i = 0; smi->gpu != NULL && i < smi->gpu_count; i++) {
         const struct gpu *other = &smi->gpu[i];
         bool is_known = other->uuid[0] != '\0' && snapshot_find(nvml, other->uuid) >= 0;
         if (other->index == gpu->index && !is_known) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -182,8 +183,9 @@ static int start(struct reader *reader, int64_t now_ns, struct job **out, struct
         reader->source = job->source;
         free(job);
         (void)pthread_mutex_lock(&shared->lock);
+        code = err_errno(err, -code, "cannot start a thread for %s", shared->ops->name);
         shared_unref(shared);
-        return err_errno(err, -code, "cannot start a thread for %s", shared->ops->name);
+        return code;
     }
     (void)pthread_detach(thread);
     *out = job;
@@ -220,6 +222,7 @@ int reader_take(struct reader *reader, int64_t now_ns, int64_t deadline_ns, stru
     if (code != 0) {
         return code;
     }
+    assert(job != NULL);
     if (!wait_for(job, deadline_ns)) {
         return err_set(err, -ETIMEDOUT, "%s did not answer within %.1f s", name,
                        (double)deadline_ns / (double)NS_PER_S);

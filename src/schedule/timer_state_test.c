@@ -159,11 +159,11 @@ TEST(systemctl_tells_the_next_run)
 TEST(a_monotonic_timer_has_a_time_of_the_wall_clock)
 {
     OWN_BUF struct buf show = {0};
-    long long next_us = clock_mono_ns() / 1000 + 7200 * INT64_C(1000000);
+    int64_t next_us = (clock_mono_ns() / NS_PER_S + 7200) * INT64_C(1000000);
     buf_format(&show,
                "LoadState=loaded\nUnitFileState=disabled\nNextElapseUSecRealtime=\n"
                "NextElapseUSecMonotonic=%lldus\nLastTriggerUSec=n/a\n",
-               next_us);
+               (long long)next_us);
     OWN_MACHINE struct machine machine;
     if (!open_with(&machine, show.data)) {
         return;

@@ -152,6 +152,18 @@ static bool learn_refusal(struct smi *smi, const char *refused)
     return false;
 }
 
+static int tell_no_row(const struct smi *smi, const struct smi_answer *answer,
+                       const struct spawn_result *result, struct err *err)
+{
+    const char *why = answer->message[0] != '\0' ? answer->message : answer->refused;
+    bool is_stderr = why[0] == '\0' && result->error.length > 0;
+    char said[200];
+    text_clean(said, sizeof said, is_stderr ? result->error.data : why,
+               is_stderr ? result->error.length : strlen(why));
+    return err_set(err, -EIO, "%s ended with status %d and no GPU row%s%s", smi->program,
+                   result->exit_status, said[0] != '\0' ? ": " : "", said);
+}
+
 /* Asks until no field is refused; what the last answer said is in `answer`. */
 static int ask(struct smi *smi, size_t limit, int64_t end_ns, struct snapshot *snapshot,
                struct smi_answer *answer, struct err *err)
@@ -172,13 +184,7 @@ static int ask(struct smi *smi, size_t limit, int64_t end_ns, struct snapshot *s
             return code;
         }
         if (answer->refused[0] == '\0' || !learn_refusal(smi, answer->refused)) {
-            const char *why = answer->message[0] != '\0' ? answer->message : answer->refused;
-            bool is_stderr = why[0] == '\0' && result.error.length > 0;
-            char said[200];
-            text_clean(said, sizeof said, is_stderr ? result.error.data : why,
-                       is_stderr ? result.error.length : strlen(why));
-            return err_set(err, -EIO, "%s ended with status %d and no GPU row%s%s", smi->program,
-                           result.exit_status, said[0] != '\0' ? ": " : "", said);
+            return tell_no_row(smi, answer, &result, err);
         }
     }
     return err_set(err, -EIO, "%s refuses every query", smi->program);

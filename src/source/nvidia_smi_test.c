@@ -209,7 +209,7 @@ TEST(nan_and_inf_are_no_values)
 TEST(names_with_bad_bytes_are_made_valid)
 {
     struct snapshot *snapshot = read_case("EX01.smi", SOURCE_FULL);
-    REQUIRE(snapshot->gpu_count == 4);
+    REQUIRE(snapshot->gpu_count == 4 && snapshot->gpu != NULL);
     CHECK_TEXT(snapshot->gpu[0].name, "Quote \" card");
     CHECK_TEXT(snapshot->gpu[1].name, "Back\\slash");
     CHECK(strstr(snapshot->gpu[2].name, "Bad ?") != NULL);

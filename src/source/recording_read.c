@@ -229,10 +229,10 @@ int recording_parse_line(const char *text, size_t length, struct recording_line 
         return err_set(err, -EINVAL, "not JSON at column %d: %s", why.column, why.text);
     }
     const char *kind = json_string_value(json_object_get(root, "kind"));
-    int code = kind != NULL ? 0 : err_set(err, -EINVAL, "not a line of a recording (no kind)");
-    if (code == 0) {
+    if (kind != NULL) {
         read_line(root, kind, out);
     }
+    int code = kind != NULL ? 0 : err_set(err, -EINVAL, "not a line of a recording (no kind)");
     json_decref(root);
     return code;
 }

@@ -118,8 +118,7 @@ static int write_merged(struct compacting *compacting, int32_t day, struct err *
     char name[ARCHIVE_NAME_SIZE];
     archive_lines_format(&compacting->lines, &text);
     archive_name_format_day(day, name);
-    int code = file_write_at(compacting->file.dir_fd, name, text.data, text.length, 0644,
-                             FILE_REPLACE, err);
+    int code = file_write_at(compacting->file.dir_fd, name, &text, 0644, FILE_REPLACE, err);
     if (code != 0) {
         err_prefix(err, "%s: the day stays as it was: ", compacting->request->csv_dir);
         return code;

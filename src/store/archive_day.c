@@ -292,7 +292,7 @@ static void write_month(struct archive_days *days)
     month_name(days->month, name);
     if (fd >= 0) {
         /* Nothing is lost when it fails: the next report adds the days up again. */
-        (void)file_write_at(fd, name, text.data, text.length, 0644, FILE_REPLACE, NULL);
+        (void)file_write_at(fd, name, &text, 0644, FILE_REPLACE, NULL);
     }
 }
 

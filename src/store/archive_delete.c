@@ -84,8 +84,7 @@ static int delete_from_merged(struct deleting *deleting, int32_t day, struct err
     }
     OWN_BUF struct buf text = {0};
     archive_lines_format(&deleting->kept, &text);
-    code =
-        file_write_at(deleting->file.dir_fd, name, text.data, text.length, 0644, FILE_REPLACE, err);
+    code = file_write_at(deleting->file.dir_fd, name, &text, 0644, FILE_REPLACE, err);
     if (code != 0) {
         err_prefix(err, "%s: ", deleting->request->csv_dir);
         return code;

@@ -309,7 +309,7 @@ TEST(samples_of_one_second_all_survive)
             for (int j = 0; j < 5; j++) {
                 (void)sample(&box, snapshot_of("2026-03-22T16:00:00Z", 0.5, "A"), name);
             }
-            _exit(name[0] == '\0');
+            _exit(name[0] == '\0' ? 1 : 0);
         }
     }
     for (int i = 0; i < 40; i++) {
