@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT */
 #include "cmd/systemd.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "cmd/crontab.h"
 #include "cmd/terminal.h"
 #include "schedule/units.h"
 
@@ -89,6 +91,12 @@ int cmd_install_systemd(struct cmd *cmd)
     }
     struct err err = {0};
     OWN_FREE char *program = cmd_program_path();
+    if (units_check_systemd(&err) != 0) {
+        OWN_BUF struct buf lines = {0};
+        crontab_format(&context, program, &lines);
+        (void)fputs(buf_string(&lines), stdout);
+        return cmd_fail(&err);
+    }
     bool is_enabling = cmd_value(cmd, "enable-now") != NULL;
     struct units_options options = {.config = context.config,
                                     .program = program,

@@ -76,7 +76,7 @@ TEST(an_unknown_key_is_named_with_its_place_and_the_nearest_known_one)
                   (const char *const[]){"config.toml:2:1: unknown key 'intervall' in [sample]",
                                         "did you mean 'interval'?", "general.strict = false",
                                         NULL});
-    check_refused("[sampel]\ninterval = \"1m\"\n",
+    check_refused("[samplee]\ninterval = \"1m\"\n",
                   (const char *const[]){"config.toml:1:", "did you mean [sample]?", NULL});
     check_refused("webhook_url = \"https://h.example/SECRET\"\n",
                   (const char *const[]){"did you mean 'webhook_url' in [slack]?", NULL});

@@ -580,6 +580,6 @@ int units_check_systemd(struct err *err)
     }
     return err_set(err, -ENOENT,
                    "%s; without it, `gpumanager serve` with schedules = true under [server] runs "
-                   "the schedules itself, or cron can",
+                   "the schedules itself, or cron can (install-systemd prints its lines)",
                    why);
 }

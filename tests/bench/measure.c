@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
-/* measure PROGRAM ARGUMENTS…: runs it and writes "CPU_MICROSECONDS PEAK_KIB EXIT" as the last line of
- * stderr. A small parent, because the peak that the kernel reports includes that of the parent. */
+/* measure PROGRAM ARGUMENTS…: runs it and writes "CPU_MICROSECONDS PEAK_KIB EXIT" as the last line
+ * of stderr. A small parent, because the peak that the kernel reports includes that of the parent.
+ */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

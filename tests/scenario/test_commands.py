@@ -3,6 +3,7 @@
 """The command line: help, exit codes, questions and answers, status, next, completion."""
 import json
 import os
+import re
 import subprocess
 
 from harness import BIN, SOURCE_ROOT, check, main, require, skip
@@ -164,6 +165,27 @@ def test_a_utf16_file_and_a_bom(box):
             check(ran.code == 0 and json.loads(ran.out)["reports"][0]["name"] == "daily", ran)
         else:
             check(ran.code != 0 and ("UTF-16" in ran.err or "encoding" in ran.err) and "config.toml" in ran.err, ran)
+
+
+def test_without_systemd_cron_lines_are_printed(box):
+    """No systemctl: the message names the ways out, and the lines can be pasted."""
+    box.config()
+    done = box.run("install-systemd", env={"PATH": box.path("empty")})
+    check(done.code == 1 and "systemctl not found" in done.err, done)
+    check("gpumanager serve" in done.err and "schedules = true" in done.err, done.err)
+    lines = [l for l in done.out.splitlines() if not l.startswith("#")]
+    check(len(lines) == 2, done.out)
+    check(re.match(r"\* \* \* \* \* '/.*' --config '/.*config.toml' test-sample$", lines[0]), lines)
+    check(re.match(r"0 9 \* \* \* '/.*' --config '/.*' test-report --report daily --yes$", lines[1]), lines)
+    check("Asia/Seoul" in done.out, done.out)
+    text = open(box.config_path, encoding="utf-8").read()
+    for interval, wanted in (("20s", ["* * * * * '", "* * * * * sleep 20; '", "* * * * * sleep 40; '"]),
+                             ("15m", ["*/15 * * * * '"]), ("6h", ["0 */6 * * * '"]), ("1d", ["0 0 * * * '"])):
+        box.config(text.replace('interval = "1m"', 'interval = "%s"' % interval))
+        done = box.run("install-systemd", env={"PATH": box.path("empty")})
+        lines = [l for l in done.out.splitlines() if "test-sample" in l]
+        check(len(lines) == len(wanted) and all(l.startswith(w) for l, w in zip(lines, wanted)), (interval, lines))
+        check("cannot run exactly" not in done.out, done.out)
 
 
 def test_completion_scripts_are_valid(box):
