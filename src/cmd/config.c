@@ -5,6 +5,7 @@
 #include "base/own.h"
 #include "cmd/cmd.h"
 #include "cmd/next.h"
+#include "config/draft.h"
 #include "config/options.h"
 #include "schedule/cron.h"
 
@@ -30,6 +31,10 @@ static int check(const struct cmd_context *context)
                                    NULL);
         }
         (void)printf("report '%s' next at %s, %s\n", report->name, run, window);
+        if (run_s > 0 && next_window_is_short(&context->zone, report->interval, run_s,
+                                              config->sample_interval_s)) {
+            (void)printf("  note: that window is shorter than two samples\n");
+        }
     }
     if (config->webhook_url[0] == '\0') {
         (void)printf("slack.webhook_url is not set: reports can be printed, not sent\n");
@@ -55,11 +60,14 @@ static void show_value(void *arg, const struct option_value *value)
         shown->section = value->row->section;
         shown->report = value->report;
     }
-    if (value->line > 0) {
-        (void)printf("%s = %s  # line %d\n", value->row->key, value->text, value->line);
-    } else {
-        (void)printf("%s = %s  # default\n", value->row->key, value->text);
+    OWN_BUF struct buf text = {0};
+    bool is_secret = (value->row->flags & OPTION_SECRET) != 0;
+    if (is_secret || draft_format_value(value->row, value->text, &text, NULL) != 0) {
+        buf_clear(&text);
+        buf_text(&text, value->text);
     }
+    (void)printf("%s%s = %s  # ", is_secret ? "# " : "", value->row->key, buf_string(&text));
+    (void)printf(value->line > 0 ? "line %d\n" : "default\n", value->line);
 }
 
 int cmd_config(struct cmd *cmd)

@@ -34,6 +34,14 @@ int next_window_text(const struct zone *zone, const char *interval, int64_t run_
     return 0;
 }
 
+bool next_window_is_short(const struct zone *zone, const char *interval, int64_t run_s,
+                          int64_t sample_interval_s)
+{
+    struct window window;
+    return window_resolve(interval, zone, run_s, &window, NULL) == 0 &&
+           window.to_s - window.from_s < 2 * sample_interval_s;
+}
+
 static int print_runs(const struct cmd_context *context, const struct config_report *report,
                       int64_t after_s, int64_t count, struct err *err)
 {

@@ -11,4 +11,9 @@
 int next_window_text(const struct zone *zone, const char *interval, int64_t run_s, char *out,
                      size_t size, struct err *err);
 
+/* True when that window holds fewer than two samples, as "since:month" does at midnight of the
+ * first. */
+bool next_window_is_short(const struct zone *zone, const char *interval, int64_t run_s,
+                          int64_t sample_interval_s);
+
 #endif

@@ -40,6 +40,7 @@ struct meaning {
     const struct zone *zone;
     int64_t now_s;
     const char *cron; /* the report's time, for the window's example */
+    int64_t sample_interval_s;
 };
 
 static int explain_cron(void *arg, const char *answer, struct err *err)
@@ -76,6 +77,10 @@ static int explain_window(void *arg, const char *answer, struct err *err)
     char text[128];
     if (next_window_text(meaning->zone, answer, run_s, text, sizeof text, NULL) == 0) {
         (void)printf("  window of the next run: %s\n", text);
+    }
+    if (meaning->cron != NULL &&
+        next_window_is_short(meaning->zone, answer, run_s, meaning->sample_interval_s)) {
+        (void)printf("  note: that window is shorter than two samples\n");
     }
     return 0;
 }
@@ -195,7 +200,9 @@ static int ask_report(struct answers *answers, const struct config_report *repor
 static int ask_all(struct answers *answers, const struct cmd_context *context, struct err *err)
 {
     const struct config *config = context->config;
-    struct meaning meaning = {.zone = &context->zone, .now_s = context->now_s};
+    struct meaning meaning = {.zone = &context->zone,
+                              .now_s = context->now_s,
+                              .sample_interval_s = config->sample_interval_s};
     show_server_time(&context->zone, context->now_s);
     int code = ask_basics(answers, config, err);
     if (code == 0) {
@@ -272,7 +279,9 @@ static int check_new_name(void *arg, const char *answer, struct err *err)
 static int ask_new_report(const struct cmd *cmd, const struct cmd_context *context,
                           struct config_report *out, struct err *err)
 {
-    struct meaning meaning = {.zone = &context->zone, .now_s = context->now_s};
+    struct meaning meaning = {.zone = &context->zone,
+                              .now_s = context->now_s,
+                              .sample_interval_s = context->config->sample_interval_s};
     struct terminal_question name = {"Report name ([a-z0-9_-], e.g. weekly)", "", NULL,
                                      check_new_name, context->config};
     struct terminal_question when = {"Report time cron (minute hour day month weekday)",
