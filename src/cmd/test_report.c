@@ -123,6 +123,9 @@ static void tell_outcome(const struct slack_outcome *outcome)
     if (outcome->dropped > 0) {
         (void)fprintf(stderr, "Warning: %d kept message(s) were given up\n", outcome->dropped);
     }
+    if (outcome->trouble.text[0] != '\0') {
+        (void)fprintf(stderr, "Warning: kept messages: %s\n", outcome->trouble.text);
+    }
 }
 
 /* Tests must not wait a minute for a server that never comes. */

@@ -141,7 +141,9 @@ int post_json(const char *url, const char *body, int64_t deadline_ns, struct pos
     set_options(curl, handle, body, deadline_ns, out);
     (void)curl->setopt(handle, CURLOPT_HTTPHEADER, more != NULL ? more : headers);
     int code = err_set(err, -EINVAL, "slack.webhook_url is not a URL that can be used");
-    if (curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+    /* Before 7.85 the option is unknown; the caller has looked at the scheme. */
+    CURLcode only = curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    if ((only == CURLE_OK || only == CURLE_UNKNOWN_OPTION) &&
         curl->setopt(handle, CURLOPT_URL, url) == CURLE_OK) {
         code = perform(curl, handle, out, err);
     }

@@ -124,6 +124,7 @@ int queue_read(const struct queue *queue, size_t i, struct kept *out, struct err
 
 int queue_remove(const struct queue *queue, size_t i, struct err *err)
 {
+    errno = 0;
     if (file_fault("unlink") || unlinkat(queue->folder, queue->name[i], 0) != 0) {
         return err_errno(err, errno != 0 ? -errno : -EIO, "cannot remove %s/%s", queue->path,
                          queue->name[i]);

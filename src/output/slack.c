@@ -120,6 +120,7 @@ static int deliver_kept(const struct run *run, const struct queue *queue, size_t
         return 0;
     }
     if (code != 0) {
+        outcome->trouble = *err;
         return 0; /* not readable now; a later run may */
     }
     OWN_FREE char *body = kept.body;
@@ -203,8 +204,13 @@ int slack_deliver(const struct slack_options *options, const char *body,
                       .deadline_ns = options->deadline_ns > 0 ? options->deadline_ns : DEADLINE_NS};
     struct queue queue;
     code = queue_open(&queue, options->state_dir, patience_ns, err);
+    bool is_broken = code != 0 && code != -EBUSY;
     if (code == 0) {
         code = deliver_all_kept(&run, &queue, outcome, err);
+        is_broken = code == -EIO;
+    }
+    if (is_broken) {
+        outcome->trouble = *err;
     }
     /* Behind messages that wait, a new one waits too; whatever else is wrong with the queue must
      * not hold it up. */

@@ -23,6 +23,7 @@ struct slack_outcome {
     int sent_late; /* kept messages of earlier runs that were delivered now */
     int left;      /* messages still kept after this run, the given one included */
     int dropped;   /* kept messages that Slack refused for good, or that were too many or too old */
+    struct err trouble; /* with the queue itself, when its text is not empty: nothing is held up */
 };
 
 /* Delivers what is kept, then `body` (JSON). 0: `body` was delivered. -EAGAIN: it was kept and
