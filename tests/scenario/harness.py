@@ -66,12 +66,16 @@ class Ran:
 
 
 class Slack:
-    """A webhook on loopback. `replies` is a list of (status, headers, body), the last one repeats;
-    `requests` holds (monotonic time, path, parsed or raw body, headers)."""
+    """A webhook on loopback. `replies` is a list of (status, headers, body), the last one repeats; a
+    reply may be a function, which is given the handler and returns such a reply, or None when it saw
+    to the connection itself. `requests` holds (monotonic time, path, parsed or raw body, headers) of
+    every request, `bodies` their raw bytes."""
 
     def __init__(self, replies=None):
         self.replies = replies or [(200, {}, "ok")]
         self.requests = []
+        self.bodies = []
+        self.lock = threading.Lock()
         slack = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -81,9 +85,16 @@ class Slack:
                     parsed = json.loads(body)
                 except ValueError:
                     parsed = body
-                number = len(slack.requests)
-                slack.requests.append((time.monotonic(), self.path, parsed, dict(self.headers)))
-                status, headers, text = slack.replies[min(number, len(slack.replies) - 1)]
+                with slack.lock:
+                    number = len(slack.requests)
+                    slack.requests.append((time.monotonic(), self.path, parsed, dict(self.headers)))
+                    slack.bodies.append(body)
+                reply = slack.replies[min(number, len(slack.replies) - 1)]
+                reply = reply(self) if callable(reply) else reply
+                if reply is None:
+                    self.close_connection = True
+                    return
+                status, headers, text = reply
                 self.send_response(status)
                 for key, value in headers.items():
                     self.send_header(key, value)
@@ -92,16 +103,32 @@ class Slack:
                 self.end_headers()
                 self.wfile.write(data)
 
+            do_GET = do_POST  # nobody should ask so; when somebody does, it is seen
+
             def log_message(self, *args):
                 pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
         self.url = "http://127.0.0.1:%d/services/T0/B0/secret-token" % self.port
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def texts(self):
         return [r[2]["text"] for r in self.requests]
+
+    @staticmethod
+    def case(name):
+        """The replies of a tests/cases/*.http file."""
+        with open(os.path.join(CASES, name), encoding="utf-8", newline="") as file:
+            parts = file.read().replace("\r\n", "\n").split("== reply ")[1:]
+        replies = []
+        for part in parts:
+            head, _, body = part.split("\n", 1)[1].partition("\n\n")
+            lines = head.split("\n")
+            headers = dict(line.split(": ", 1) for line in lines[1:])
+            headers.pop("Content-Length", None)
+            replies.append((int(lines[0].split()[1]), headers, body.rstrip("\n")))
+        return replies
 
     def close(self):
         self.server.shutdown()
