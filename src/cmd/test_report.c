@@ -26,14 +26,15 @@ struct format {
     const char *name;
     void (*write)(const struct report *report, struct buf *out);
     size_t buckets;
+    const char *open, *between, *close; /* around several reports */
 };
 
 static const struct format formats[] = {
-    {"text", report_text, 0},
-    {"json", report_json, 0},
-    {"csv", report_csv, 0},
-    {"html", report_html, COURSE_BUCKETS},
-    {"svg", report_svg, COURSE_BUCKETS},
+    {"text", report_text, 0, "", "\n", ""},
+    {"json", report_json, 0, "[\n", ",\n", "]\n"},
+    {"csv", report_csv, 0, "", "", ""},
+    {"html", report_html, COURSE_BUCKETS, "", "", ""},
+    {"svg", report_svg, COURSE_BUCKETS, "", "", ""},
 };
 
 static const struct format *find_format(const char *name, struct err *err)
@@ -211,16 +212,16 @@ static int print_all(const struct cmd *cmd, const struct cmd_context *context, s
         return cmd_fail_usage(&err);
     }
     OWN_BUF struct buf out = {0};
+    buf_text(&out, count > 1 ? format->open : "");
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && strcmp(format->name, "text") == 0) {
-            buf_char(&out, '\n');
-        }
+        buf_text(&out, i > 0 ? format->between : "");
         const struct config_report *wanted = &context->config->report[first + i];
         int code = print_one(cmd, context, wanted, format, &out);
         if (code != CMD_OK) {
             return code;
         }
     }
+    buf_text(&out, count > 1 ? format->close : "");
     if (cmd->argument_count == 0) {
         (void)fwrite(out.data, 1, out.length, stdout);
         return CMD_OK;

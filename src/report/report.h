@@ -37,7 +37,7 @@ void report_slack_body(const struct report *report, bool has_blocks, struct buf 
 
 /* One object, indented by 2; what is unknown is null. */
 void report_json(const struct report *report, struct buf *out);
-/* A header and one row a GPU; what is unknown is empty. */
+/* One row a GPU, after a header where `out` is empty; what is unknown is empty. */
 void report_csv(const struct report *report, struct buf *out);
 /* Self-contained pictures of the averages and of the course over the window; a light and a dark
  * theme, as the viewer prefers. */

@@ -94,8 +94,10 @@ void report_csv(const struct report *report, struct buf *out)
     char to[32];
     zone_format_iso(report->zone, report->window.from_s, from);
     zone_format_iso(report->zone, report->window.to_s, to);
-    buf_text(out, "report,from,to,gpu_index,gpu_uuid,gpu_name,average_percent,least_percent,"
-                  "most_percent,coverage,sample_count,valid_count,expected_count\n");
+    if (out->length == 0) {
+        buf_text(out, "report,from,to,gpu_index,gpu_uuid,gpu_name,average_percent,least_percent,"
+                      "most_percent,coverage,sample_count,valid_count,expected_count\n");
+    }
     for (size_t i = 0; i < report->result->gpu_count; i++) {
         const struct archive_gpu *gpu = &report->result->gpu[i];
         buf_format(out, "%s,%s,%s,%d,", report->report_name, from, to, gpu->index);
