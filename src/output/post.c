@@ -82,6 +82,8 @@ static void explain(const struct curl_calls *curl, CURL *handle, CURLcode code,
     (void)curl->getinfo(handle, CURLINFO_OS_ERRNO, &number);
     if (code == CURLE_OPERATION_TIMEDOUT) {
         (void)snprintf(out->failure, sizeof out->failure, "timed out");
+    } else if (code == CURLE_UNSUPPORTED_PROTOCOL) { /* the URL's scheme was looked at before */
+        (void)snprintf(out->failure, sizeof out->failure, "the answer was not HTTP");
     } else if (number != 0 && code == CURLE_COULDNT_CONNECT) {
         (void)snprintf(out->failure, sizeof out->failure, "[Errno %ld] %s", number,
                        err_name((int)number));
@@ -109,7 +111,7 @@ static int perform(const struct curl_calls *curl, CURL *handle, struct post_answ
                    struct err *err)
 {
     CURLcode code = curl->perform(handle);
-    if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
+    if (code == CURLE_URL_MALFORMAT) {
         return err_set(err, -EINVAL, "slack.webhook_url is not a URL that can be used");
     }
     if (code != CURLE_OK && code != CURLE_WRITE_ERROR) {

@@ -63,6 +63,10 @@ static int take_lock(struct queue *queue, int64_t patience_ns, struct err *err)
     if (queue->lock < 0) {
         return err_errno(err, -errno, "cannot open %s/lock", queue->path);
     }
+    struct stat status;
+    if (geteuid() == 0 && fstat(queue->folder, &status) == 0) {
+        (void)!fchown(queue->lock, status.st_uid, status.st_gid); /* as give_to_owner */
+    }
     int64_t until_ns = clock_mono_ns() + patience_ns;
     while (flock(queue->lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) {
