@@ -338,6 +338,33 @@ def test_a_wrong_interval_is_refused_before_anything_is_sent(box):
     check(slack.requests == [])
 
 
+def test_without_a_zone_the_systems_counts(box):
+    """GM-031"""
+    box.config(timezone="")
+    box.now("2026-03-22T07:30:00Z")
+    ran = box.run("test-report", "--output", "text", env={"TZ": "Europe/Berlin"})
+    check(ran.out.startswith("[host-a/daily] 2026.03.22 08:30:00 CET\n"), ran)
+    ran = box.run("test-report", "--output", "text", env={"TZ": "Nope/Zone", "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"})
+    check(ran.code == 0 and "[host-a/daily] 2026.03.22 " in ran.out, ran)
+
+
+def test_a_sent_report_merges_old_days_where_that_is_asked_for(box):
+    """Part C 5"""
+    slack = box.slack()
+    now = moment("2026-03-22T16:30:00+09:00")
+    for day in (0, 1, 2, 3):
+        for minute in range(5):
+            one(box, now - datetime.timedelta(days=day, minutes=minute), day * 10 + minute)
+    before = report(box, "7d", now, webhook=slack.url)
+    with open(box.config_path, encoding="utf-8") as file:
+        box.config(file.read().replace("[sample]", 'compact_after = "1d"\n\n[sample]'))
+    for _ in range(2):
+        ran = box.run("test-report")
+        check(ran.code == 0 and ran.out.splitlines() == before and ran.err == "", ran)
+        check(len(box.csv_files()) == 12, box.csv_files())
+    check(box.run("test-report", "--output", "text", "--no-cache").out.splitlines() == before)
+
+
 def test_a_report_reads_only_csv_files_and_changes_none(box):
     """GM-011, GM-012"""
     figures(box)

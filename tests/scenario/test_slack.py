@@ -447,6 +447,47 @@ def test_a_folder_that_cannot_be_written_loses_nothing_silently(box):
     check("Warning: " in ran.err and "cannot remove" in ran.err, ran)
 
 
+def test_what_root_keeps_the_service_can_send(box):
+    """A report by hand through sudo must not lock the timers' user out."""
+    if os.geteuid() != 0:
+        skip("needs root")
+    ready(box, dead_url(box))
+    for path in (box.dir, box.csv_dir):
+        os.chmod(path, 0o755)
+    os.chown(box.csv_dir, 65534, 65534)
+    for _ in range(2):  # the second one takes the lock, too
+        check(box.run("test-report").code == 1)
+    for folder, folders, files in os.walk(os.path.join(box.csv_dir, ".gpumanager")):
+        for name in folders + files:
+            path = os.path.join(folder, name)
+            check(os.stat(path).st_uid == 65534, (path, os.stat(path)))
+    require(len(kept(box)) == 2, kept(box))
+    slack = box.slack()
+    box.config(webhook=slack.url)
+    os.chmod(box.config_path, 0o644)
+    child = box.start("test-report", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                      user=65534, group=65534, extra_groups=[])
+    out, err = child.communicate(timeout=60)
+    check(child.returncode == 0 and len(slack.requests) == 3 and "Warning" not in err, (out, err))
+    check(kept(box) == [])
+
+
+def test_an_answer_of_any_size_and_kind_is_one_clean_line(box):
+    slack = box.slack([(404, {}, "no\x1b[31m\x07_service" + "x" * 1000000 + "\nmore")])
+    ready(box, slack.url)
+    ran = box.run("test-report")
+    check(ran.code == 1 and "HTTP 404: no" in ran.err and "\x1b" not in ran.err and "\x07" not in ran.err, ran)
+    check(len(ran.err) < 1000 and "more" not in ran.err, len(ran.err))
+
+    def not_http(handler):
+        handler.wfile.write(b"\x00\xff\x16\x03 this is no HTTP at all\r\n\r\n" * 10)
+
+    slack = box.slack([not_http])
+    box.config(webhook=slack.url)
+    ran = box.run("test-report")
+    check(ran.code == 1 and "Failed to send Slack webhook: the answer was not HTTP" in ran.err and len(kept(box)) == 1, ran)
+
+
 def test_two_runs_at_once_send_each_message_once(box):
     def slow(_handler):
         time.sleep(0.1)
