@@ -138,7 +138,7 @@ static int64_t patience_ns(void)
 }
 
 static int post(const struct cmd_context *context, const struct config_report *wanted,
-                const struct report *report, struct err *err)
+                const struct report *report, int64_t patience, struct err *err)
 {
     OWN_BUF struct buf body = {0};
     report_slack_body(report, strcmp(wanted->format, "blocks") == 0, &body);
@@ -146,22 +146,24 @@ static int post(const struct cmd_context *context, const struct config_report *w
     struct slack_options options = {.webhook_url = context->config->webhook_url,
                                     .state_dir = state_dir,
                                     .now_s = context->now_s,
-                                    .patience_ns = patience_ns()};
+                                    .patience_ns = patience};
     struct slack_outcome outcome = {0};
     int code = slack_deliver(&options, buf_string(&body), &outcome, err);
     tell_outcome(&outcome);
     return code;
 }
 
+/* Once a report had to be kept, those behind it are tried once: the patience is one run's. */
 static int send_one(const struct cmd *cmd, const struct cmd_context *context,
-                    const struct config_report *wanted)
+                    const struct config_report *wanted, bool *is_slack_away)
 {
     struct err err = {0};
     struct work work;
     int code = build(cmd, context, wanted, 0, &work, &err);
     if (code == 0) {
         work.report.result = &work.result;
-        code = post(context, wanted, &work.report, &err);
+        code = post(context, wanted, &work.report, *is_slack_away ? 1 : patience_ns(), &err);
+        *is_slack_away |= code == -EAGAIN;
         OWN_BUF struct buf text = {0};
         report_text(&work.report, &text);
         if (code == 0) {
@@ -280,11 +282,12 @@ int cmd_test_report(struct cmd *cmd)
             return CMD_OK;
         }
     }
+    bool is_slack_away = false;
     for (size_t i = 0; i < count; i++) {
         if (i > 0) {
             (void)printf("\n");
         }
-        int sent = send_one(cmd, &context, &context.config->report[first + i]);
+        int sent = send_one(cmd, &context, &context.config->report[first + i], &is_slack_away);
         code = sent != CMD_OK ? sent : code;
     }
     compact_if_due(&context);
