@@ -126,12 +126,11 @@ int queue_read(const struct queue *queue, size_t i, struct kept *out, struct err
     return 0;
 }
 
-int queue_remove(const struct queue *queue, size_t i, struct err *err)
+int queue_remove(const struct queue *queue, const char *name, struct err *err)
 {
     errno = 0;
-    if (file_fault("unlink") || unlinkat(queue->folder, queue->name[i], 0) != 0) {
-        return err_errno(err, errno != 0 ? -errno : -EIO, "cannot remove %s/%s", queue->path,
-                         queue->name[i]);
+    if (file_fault("unlink") || unlinkat(queue->folder, name, 0) != 0) {
+        return err_errno(err, errno != 0 ? -errno : -EIO, "cannot remove %s/%s", queue->path, name);
     }
     return 0;
 }
@@ -173,7 +172,14 @@ static int make_folder(const char *state_dir, const char *path, struct err *err)
     return code;
 }
 
-int queue_add(const char *state_dir, int64_t now_s, const char *body, struct err *err)
+int queue_make(const char *state_dir, struct err *err)
+{
+    OWN_FREE char *folder = mem_format("%s/queue", state_dir);
+    return make_folder(state_dir, folder, err);
+}
+
+int queue_add(const char *state_dir, int64_t now_s, const char *body, char **out_name,
+              struct err *err)
 {
     OWN_FREE char *folder = mem_format("%s/queue", state_dir);
     int code = make_folder(state_dir, folder, err);
@@ -190,6 +196,9 @@ int queue_add(const char *state_dir, int64_t now_s, const char *body, struct err
         code = file_write(path, text.data, text.length, 0600, FILE_NEW_ONLY, err);
         if (code == 0) {
             give_to_owner(path, folder);
+            if (out_name != NULL) {
+                *out_name = mem_copy_text(path + strlen(folder) + 1);
+            }
             return 0;
         }
         code = code == -EEXIST ? 0 : code;

@@ -34,14 +34,19 @@ struct kept {
 
 /* The i-th message. -EBADMSG: it cannot be understood. */
 int queue_read(const struct queue *queue, size_t i, struct kept *out, struct err *err);
-int queue_remove(const struct queue *queue, size_t i, struct err *err);
+int queue_remove(const struct queue *queue, const char *name, struct err *err);
 
 /* A message that cannot be understood goes out of the way, not away: its name gets ".unreadable".
  */
 void queue_set_aside(const struct queue *queue, size_t i);
 
-/* Keeps one more, behind all others; makes the folders. Needs no lock. */
-int queue_add(const char *state_dir, int64_t now_s, const char *body, struct err *err);
+/* Keeps one more, behind all others; makes the folders. Needs no lock. `*out_name` (may be NULL) is
+ * the caller's. */
+int queue_add(const char *state_dir, int64_t now_s, const char *body, char **out_name,
+              struct err *err);
+
+/* Makes the folders, so that queue_open finds something to lock. */
+int queue_make(const char *state_dir, struct err *err);
 
 /* How many are kept. */
 size_t queue_count(const char *state_dir);

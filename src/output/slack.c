@@ -28,7 +28,28 @@ struct run {
     const struct slack_options *options;
     int64_t give_up_ns; /* monotonic */
     int64_t deadline_ns;
+    struct queue *queue;
+    char *copy; /* name in the queue of the new message while it is tried again; owned */
 };
+
+/* What waits for another try lies in the queue meanwhile, so that a run that is ended by force
+ * loses nothing. Without the queue's lock another run would send the copy. */
+static void copy_before_wait(struct run *run, const char *body)
+{
+    const struct slack_options *options = run->options;
+    if (run->copy != NULL) {
+        return;
+    }
+    if (run->queue->lock < 0) {
+        queue_close(run->queue);
+        if (queue_make(options->state_dir, NULL) != 0 ||
+            queue_open(run->queue, options->state_dir, 0, NULL) != 0) {
+            queue_close(run->queue);
+            return;
+        }
+    }
+    (void)queue_add(options->state_dir, options->now_s, body, &run->copy, NULL);
+}
 
 static int64_t wait_for(const struct post_answer *answer, int64_t backoff_ns)
 {
@@ -39,7 +60,7 @@ static int64_t wait_for(const struct post_answer *answer, int64_t backoff_ns)
 
 /* Sends until it is delivered, refused, or the patience is over: then the verdict is ANSWER_RETRY
  * or ANSWER_KEEP. Negative: the request could not be made at all. */
-static int deliver_one(const struct run *run, const char *body, enum answer_verdict *verdict,
+static int deliver_one(struct run *run, const char *body, bool is_new, enum answer_verdict *verdict,
                        struct err *err)
 {
     const char *url = run->options->webhook_url;
@@ -55,6 +76,9 @@ static int deliver_one(const struct run *run, const char *body, enum answer_verd
         post_answer_fini(&answer);
         if (*verdict != ANSWER_RETRY || wait_ns > run->give_up_ns - clock_mono_ns()) {
             return 0;
+        }
+        if (is_new) {
+            copy_before_wait(run, body);
         }
         clock_sleep_ns(wait_ns);
     }
@@ -109,7 +133,7 @@ static bool is_given_up(const struct run *run, const struct queue *queue, size_t
 }
 
 /* One kept message. 0: go on with the next one; -EAGAIN: this run brings nothing through. */
-static int deliver_kept(const struct run *run, const struct queue *queue, size_t i,
+static int deliver_kept(struct run *run, const struct queue *queue, size_t i,
                         struct slack_outcome *outcome, struct err *err)
 {
     struct kept kept;
@@ -126,11 +150,11 @@ static int deliver_kept(const struct run *run, const struct queue *queue, size_t
     OWN_FREE char *body = kept.body;
     if (is_given_up(run, queue, i, &kept)) {
         outcome->dropped++;
-        return queue_remove(queue, i, err) == 0 ? 0 : -EIO;
+        return queue_remove(queue, queue->name[i], err) == 0 ? 0 : -EIO;
     }
     OWN_FREE char *late = with_age(body, run->options->now_s - kept.kept_s);
     enum answer_verdict verdict = ANSWER_RETRY;
-    code = deliver_one(run, late, &verdict, err);
+    code = deliver_one(run, late, false, &verdict, err);
     if (code != 0 || verdict == ANSWER_RETRY || verdict == ANSWER_KEEP) {
         return code != 0 ? code : -EAGAIN;
     }
@@ -139,10 +163,10 @@ static int deliver_kept(const struct run *run, const struct queue *queue, size_t
     }
     *(verdict == ANSWER_DELIVERED ? &outcome->sent_late : &outcome->dropped) += 1;
     /* One that cannot be removed would be sent again by every run. */
-    return queue_remove(queue, i, err) == 0 ? 0 : -EIO;
+    return queue_remove(queue, queue->name[i], err) == 0 ? 0 : -EIO;
 }
 
-static int deliver_all_kept(const struct run *run, const struct queue *queue,
+static int deliver_all_kept(struct run *run, const struct queue *queue,
                             struct slack_outcome *outcome, struct err *err)
 {
     int code = 0;
@@ -153,11 +177,12 @@ static int deliver_all_kept(const struct run *run, const struct queue *queue,
 }
 
 /* The sentence in `err` says why it was not delivered; the next one what becomes of it. */
-static int keep(const struct slack_options *options, const char *body, struct err *err)
+static int keep(const struct run *run, const char *body, struct err *err)
 {
+    const struct slack_options *options = run->options;
     struct err why = {0};
     OWN_FREE char *reason = mem_copy_text(err != NULL ? err->text : "");
-    if (queue_add(options->state_dir, options->now_s, body, &why) != 0) {
+    if (run->copy == NULL && queue_add(options->state_dir, options->now_s, body, NULL, &why) != 0) {
         return err_set(err, -EIO, "%s; the message is lost, as it could not be kept: %s", reason,
                        why.text);
     }
@@ -165,16 +190,18 @@ static int keep(const struct slack_options *options, const char *body, struct er
                    reason);
 }
 
-static int deliver_new(const struct run *run, const char *body, struct err *err)
+static int deliver_new(struct run *run, const char *body, struct slack_outcome *outcome,
+                       struct err *err)
 {
     enum answer_verdict verdict = ANSWER_RETRY;
-    int code = deliver_one(run, body, &verdict, err);
-    if (code == -EINVAL || (code == 0 && verdict == ANSWER_DELIVERED)) {
-        return code;
+    int code = deliver_one(run, body, true, &verdict, err);
+    if (code != -EINVAL && (code != 0 || verdict == ANSWER_RETRY || verdict == ANSWER_KEEP)) {
+        return keep(run, body, err);
     }
-    return code != 0 || verdict == ANSWER_RETRY || verdict == ANSWER_KEEP
-               ? keep(run->options, body, err)
-               : -EPERM;
+    if (run->copy != NULL) {
+        (void)queue_remove(run->queue, run->copy, &outcome->trouble);
+    }
+    return code != 0 || verdict == ANSWER_DELIVERED ? code : -EPERM;
 }
 
 static int check_url(const char *url, struct err *err)
@@ -199,10 +226,11 @@ int slack_deliver(const struct slack_options *options, const char *body,
         return code;
     }
     int64_t patience_ns = options->patience_ns > 0 ? options->patience_ns : PATIENCE_NS;
+    struct queue queue;
     struct run run = {.options = options,
                       .give_up_ns = clock_mono_ns() + patience_ns,
-                      .deadline_ns = options->deadline_ns > 0 ? options->deadline_ns : DEADLINE_NS};
-    struct queue queue;
+                      .deadline_ns = options->deadline_ns > 0 ? options->deadline_ns : DEADLINE_NS,
+                      .queue = &queue};
     code = queue_open(&queue, options->state_dir, patience_ns, err);
     bool is_broken = code != 0 && code != -EBUSY;
     if (code == 0) {
@@ -215,7 +243,8 @@ int slack_deliver(const struct slack_options *options, const char *body,
     /* Behind messages that wait, a new one waits too; whatever else is wrong with the queue must
      * not hold it up. */
     bool is_waiting = code == -EAGAIN || code == -EBUSY;
-    code = is_waiting ? keep(options, body, err) : deliver_new(&run, body, err);
+    code = is_waiting ? keep(&run, body, err) : deliver_new(&run, body, outcome, err);
+    free(run.copy);
     queue_close(&queue);
     outcome->left = (int)queue_count(options->state_dir);
     return code;

@@ -73,7 +73,7 @@ TEST(kept_messages_come_back_in_order_and_private)
     REQUIRE(mkdtemp(state) != NULL);
     for (int i = 0; i < 3; i++) {
         OWN_FREE char *body = mem_format("{\"text\": \"%d \\\"x\\\"\"}", i);
-        CHECK_INT(queue_add(state, NOW_S + (i == 2 ? -60 : 0), body, NULL), 0);
+        CHECK_INT(queue_add(state, NOW_S + (i == 2 ? -60 : 0), body, NULL, NULL), 0);
     }
     CHECK_INT(queue_count(state), 3);
     struct queue queue;
@@ -100,7 +100,7 @@ TEST(a_torn_message_is_set_aside_not_deleted)
 {
     char state[] = "/tmp/gpumanager-queue-XXXXXX";
     REQUIRE(mkdtemp(state) != NULL);
-    CHECK_INT(queue_add(state, NOW_S, "{}", NULL), 0);
+    CHECK_INT(queue_add(state, NOW_S, "{}", NULL, NULL), 0);
     OWN_FREE char *path = mem_format("%s/queue/%019lld.json", state, (long long)NOW_S * 1000);
     CHECK_INT(file_write(path, "{\"kept\": 1", 10, 0600, FILE_REPLACE, NULL), 0);
     struct queue queue;
