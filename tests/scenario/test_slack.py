@@ -409,6 +409,52 @@ def test_a_crash_while_sending_loses_no_kept_message(box):
     check(steps >= 3, steps)
 
 
+def test_a_run_that_is_ended_while_it_waits_loses_nothing(box):
+    """Part C 7: a machine that goes down within the patience"""
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        slack = box.slack([(429, {"Retry-After": "20"}, "rate_limited"), (200, {}, "ok")])
+        ready(box, slack.url, patience_ms=60000)
+        child = box.start("test-report", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until = time.monotonic() + 20
+        while not kept(box) and time.monotonic() < until:
+            time.sleep(0.02)
+        child.send_signal(number)
+        child.communicate(timeout=20)
+        check(child.returncode == -number and len(slack.requests) == 1, (child.returncode, slack.requests))
+        require(len(kept(box)) == 1, kept(box))
+        at(box, 7)
+        ran = box.run("test-report")
+        check(ran.code == 0 and slack.texts()[1] == MESSAGE + "\nSent 7 min " + LATE and len(slack.requests) == 3, (ran, slack.texts()))
+        check(kept(box) == [])
+
+
+def test_what_waits_is_sent_once_and_leaves_no_copy(box):
+    """Also when the copy cannot be made, or not be removed."""
+    for fault, count in ((None, 0), ("fail:1", 0), ("fail:6", 1)):
+        slack = box.slack([(429, {"Retry-After": "1"}, "rate_limited"), (200, {}, "ok")])
+        ready(box, slack.url, patience_ms=30000)
+        ran = box.run("test-report", env={"GPUMANAGER_FAULT": fault} if fault else None)
+        check(ran.code == 0 and ran.out == MESSAGE + "\n" and slack.texts() == [MESSAGE] * 2, (fault, ran))
+        check(len(kept(box)) == count and ("cannot remove" in ran.err) == bool(count), (fault, ran, kept(box)))
+    os.remove(kept(box)[0])
+    # Refused for good in the second try: shown, not kept.
+    slack = box.slack([(500, {}, ""), (404, {}, "no_service")])
+    box.config(webhook=slack.url)
+    ran = box.run("test-report")
+    check(ran.code == 1 and MESSAGE in ran.err and kept(box) == [], ran)
+    # Several at once, each of which has to wait.
+    slack = box.slack([(500, {}, "")] * 3 + [(200, {}, "ok")])
+    box.config(webhook=slack.url)
+    runs = []
+    for minute in range(3):
+        at(box, minute)
+        runs.append(box.start("test-report", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    for run in runs:
+        out, err = run.communicate(timeout=60)
+        check(run.returncode == 0, (out, err))
+    check(len(slack.requests) == 6 and kept(box) == [], slack.texts())
+
+
 def test_a_full_disk_says_that_the_message_could_not_be_kept_and_shows_it(box):
     ready(box, dead_url(box))
     failures = 0
@@ -592,6 +638,16 @@ def test_several_reports_are_sent_one_by_one_and_a_failure_is_the_exit_code(box)
     check("[host-a/a]" in ran.out and "[host-a/b]" not in ran.out and "[host-a/c]" in ran.out, ran)
     ran = box.run("test-report", "--report", "c")
     check(ran.code == 0 and len(slack.requests) == 4 and ran.out.startswith("[host-a/c]"), ran)
+
+
+def test_the_patience_is_one_runs_and_not_each_reports(box):
+    slack = box.slack([(500, {}, "")])
+    ready(box, slack.url, patience_ms=1500, reports=[(name, "0 9 * * *", "1d") for name in ("a", "b", "c")])
+    ran = box.run("test-report")
+    check(ran.code == 1 and ran.err.count("kept") == 3 and ran.out.strip() == "", ran)
+    # Two tries of the first; then for each further report one of what is first in the queue.
+    check([t[:10] for t in slack.texts()] == ["[host-a/a]"] * 4, slack.texts())
+    check(len(kept(box)) == 3, kept(box))
 
 
 def test_without_libcurl_the_message_is_kept_and_the_package_named(box):
