@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/file.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
@@ -17,6 +18,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+
+#define LEFTOVER_S 3600 /* a temporary file this old belongs to a writer that died */
 
 bool file_fault(const char *step)
 {
@@ -109,6 +112,25 @@ static int write_all(int fd, const char *data, size_t length)
         length -= (size_t)wrote;
     }
     return 0;
+}
+
+void file_remove_leftovers(int dir_fd)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    OWN_DIR DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    int64_t now_s = clock_file_ns() / NS_PER_S;
+    struct dirent *entry = NULL;
+    if (dir == NULL && fd >= 0) {
+        (void)close(fd);
+    }
+    while (dir != NULL && (entry = readdir(dir)) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
+        struct stat status;
+        if (text_starts(entry->d_name, ".tmp-") && strlen(entry->d_name) == 21 &&
+            fstatat(dir_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && status.st_mtim.tv_sec < now_s - LEFTOVER_S) {
+            (void)unlinkat(dir_fd, entry->d_name, 0);
+        }
+    }
 }
 
 /* Opens ".tmp-<random>" in the folder; the name goes to `name`. */

@@ -29,6 +29,9 @@ enum file_write_mode { FILE_REPLACE, FILE_NEW_ONLY };
 int file_write(const char *path, const void *data, size_t length, mode_t mode,
                enum file_write_mode how, struct err *err);
 
+/* Removes the temporary files of writers that were killed more than an hour ago. */
+void file_remove_leftovers(int dir_fd);
+
 /* As file_write, in a folder that is open: nobody can put another one in its place meanwhile. */
 int file_write_at(int dir_fd, const char *name, const struct buf *text, mode_t mode,
                   enum file_write_mode how, struct err *err);

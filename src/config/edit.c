@@ -125,6 +125,7 @@ static int edit_save(struct edit *edit, struct err *err)
         err_prefix(err, "nothing was changed: ");
         return code;
     }
+    file_remove_leftovers(edit->folder); /* they hold the webhook, too */
     bool is_same = !edit->is_new && edit->text.length == edit->before.length &&
                    memcmp(edit->text.data, edit->before.data, edit->text.length) == 0;
     return is_same ? 0

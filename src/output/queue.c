@@ -88,7 +88,11 @@ int queue_open(struct queue *queue, const char *state_dir, int64_t patience_ns, 
         return errno == ENOENT ? 0 : err_errno(err, -errno, "cannot open %s", queue->path);
     }
     int code = take_lock(queue, patience_ns, err);
-    return code == 0 ? list(queue, err) : code;
+    if (code != 0) {
+        return code;
+    }
+    file_remove_leftovers(queue->folder);
+    return list(queue, err);
 }
 
 void queue_close(struct queue *queue)

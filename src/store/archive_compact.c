@@ -3,7 +3,6 @@
 /* A day at a time: gather the rows of its merged file (when there is one) and of its single files,
  * write the merged file whole, and only then remove the single files. A crash in between leaves
  * both, and readers take a row that is in both once (by time and UUID). */
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/own.h"
@@ -11,12 +10,9 @@
 #include "store/archive_lines.h"
 #include "store/archive_read.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-
-#define LEFTOVER_S 3600 /* a temporary file this old belongs to a writer that died */
 
 struct compacting {
     const struct archive_request *request;
@@ -186,26 +182,6 @@ static int compact_days(struct compacting *compacting, struct archive_list *list
     return code;
 }
 
-/* Temporary files of writers that were killed. */
-static void remove_leftovers(int csv_dir_fd)
-{
-    int fd = openat(csv_dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    OWN_DIR DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    int64_t now_s = clock_file_ns() / NS_PER_S;
-    struct dirent *entry = NULL;
-    if (dir == NULL && fd >= 0) {
-        (void)close(fd);
-    }
-    while (dir != NULL && (entry = readdir(dir)) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
-        struct stat status;
-        if (text_starts(entry->d_name, ".tmp-") && strlen(entry->d_name) == 21 &&
-            fstatat(csv_dir_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(status.st_mode) && status.st_mtim.tv_sec < now_s - LEFTOVER_S) {
-            (void)unlinkat(csv_dir_fd, entry->d_name, 0);
-        }
-    }
-}
-
 int archive_compact(const struct archive_request *request, int64_t before_s,
                     struct archive_compacted *out, struct err *err)
 {
@@ -227,7 +203,7 @@ int archive_compact(const struct archive_request *request, int64_t before_s,
     }
     archive_file_init(&compacting.file, dir_fd);
     code = compact_days(&compacting, &list, before_s, err);
-    remove_leftovers(dir_fd);
+    file_remove_leftovers(dir_fd);
     archive_file_fini(&compacting.file);
     archive_lines_fini(&compacting.lines);
     archive_seen_fini(&compacting.seen);
