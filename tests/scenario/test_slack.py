@@ -388,6 +388,18 @@ def test_a_crash_while_keeping_leaves_a_whole_message_or_none(box):
     check(ran.code == 0 and "given up" not in ran.err and len(slack.requests) == 2, (ran, slack.texts()))
 
 
+def test_what_a_crash_left_in_the_queue_goes_with_a_later_run(box):
+    slack = box.slack()
+    ready(box, slack.url)
+    for name, age_s in ((".tmp-0123456789abcdef", 3700), (".tmp-fedcba9876543210", 100)):
+        path = box.write("csv/.gpumanager/queue/" + name, "half", 0o600)
+        os.utime(path, (time.time() - age_s,) * 2)
+    ran = box.run("test-report")
+    check(ran.code == 0 and ran.err == "" and len(slack.requests) == 1, ran)
+    left = [n for n in os.listdir(queue_dir(box)) if n.startswith(".tmp")]
+    check(left == [".tmp-fedcba9876543210"], left)
+
+
 def test_a_crash_while_sending_loses_no_kept_message(box):
     """At least once: twice only what was posted and not yet removed when the crash came."""
     slack = box.slack()
