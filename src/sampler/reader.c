@@ -219,7 +219,7 @@ int reader_take(struct reader *reader, int64_t now_ns, int64_t deadline_ns, stru
     }
     struct job *job = NULL;
     int code = start(reader, now_ns, &job, err);
-    if (code != 0) {
+    if (code != 0 || job == NULL) { /* the second never is: gcc -O2 cannot tell */
         return code;
     }
     assert(job != NULL);
