@@ -65,14 +65,14 @@ static void status_gather(const struct cmd *cmd, const struct cmd_context *conte
                           : spawn_find("nvidia-smi", search != NULL ? search : "/usr/bin:/bin");
     OWN_FREE char *state_dir = cmd_state_dir(config);
     out->kept_messages = (int)queue_count(state_dir);
-    units_timer_state(UNITS_SAMPLE ".timer", &context->zone, context->now_s, &out->sample);
+    units_timer_state(UNITS_SAMPLE ".timer", &context->zone, &out->sample);
     out->report = mem_new(config->report_count, sizeof *out->report);
     for (size_t i = 0; i < config->report_count; i++) {
         struct report_status *one = &out->report[i];
         one->report = &config->report[i];
         one->timer = mem_format(UNITS_REPORT_PREFIX "%s.timer", one->report->name);
         one->on_calendar = calendar_of(one->report, &context->zone);
-        units_timer_state(one->timer, &context->zone, context->now_s, &one->state);
+        units_timer_state(one->timer, &context->zone, &one->state);
     }
 }
 

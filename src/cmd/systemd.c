@@ -147,13 +147,13 @@ int cmd_uninstall_systemd(struct cmd *cmd)
 static bool is_anything_installed(const struct cmd_context *context)
 {
     struct units_timer_state state = {0};
-    units_timer_state(UNITS_SAMPLE ".timer", &context->zone, context->now_s, &state);
+    units_timer_state(UNITS_SAMPLE ".timer", &context->zone, &state);
     bool is_installed = state.is_installed;
     units_timer_state_fini(&state);
     for (size_t i = 0; !is_installed && i < context->config->report_count; i++) {
         OWN_FREE char *timer =
             mem_format(UNITS_REPORT_PREFIX "%s.timer", context->config->report[i].name);
-        units_timer_state(timer, &context->zone, context->now_s, &state);
+        units_timer_state(timer, &context->zone, &state);
         is_installed = state.is_installed;
         units_timer_state_fini(&state);
     }

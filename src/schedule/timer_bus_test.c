@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <systemd/sd-bus.h>
 
-#define NOW_S INT64_C(1774231200) /* Mon 2026-03-23 11:00:00 KST */
+#define NOW_HOOK "@1774231200" /* Mon 2026-03-23 11:00:00 KST */
 #define OWN_STATE __attribute__((cleanup(units_timer_state_fini)))
 
 struct library {
@@ -120,7 +120,8 @@ static void ask(struct units_timer_state *out)
 {
     struct zone zone;
     CHECK_INT(zone_open(&zone, "Asia/Seoul", NULL), 0);
-    units_timer_state("gpumanager-report-default.timer", &zone, NOW_S, out);
+    (void)setenv("GPUMANAGER_NOW", NOW_HOOK, 1);
+    units_timer_state("gpumanager-report-default.timer", &zone, out);
 }
 
 TEST(the_bus_tells_the_next_run)

@@ -182,10 +182,18 @@ static void short_span(struct buf *out, int64_t s)
     }
 }
 
-void timer_left(int64_t left_s, struct buf *out)
+/* Below a second. */
+static void tiny_span(struct buf *out, int64_t us)
 {
-    int64_t s = left_s < 0 ? -left_s : left_s;
-    if (s == 0) {
+    bool is_ms = us >= US_PER_S / 1000;
+    buf_format(out, "%lld%s", (long long)(is_ms ? us * 1000 / US_PER_S : us), is_ms ? "ms" : "us");
+}
+
+void timer_left(int64_t left_us, struct buf *out)
+{
+    int64_t us = left_us < 0 ? -left_us : left_us;
+    int64_t s = us / US_PER_S;
+    if (us == 0) {
         buf_text(out, "now");
         return;
     }
@@ -195,35 +203,35 @@ void timer_left(int64_t left_s, struct buf *out)
         long_span(out, s, MONTH, "month", DAY, "day");
     } else if (s >= WEEK) {
         long_span(out, s, WEEK, "week", DAY, "day");
-    } else {
+    } else if (s > 0) {
         short_span(out, s);
+    } else {
+        tiny_span(out, us);
     }
-    buf_text(out, left_s < 0 ? " ago" : " left");
+    buf_text(out, left_us < 0 ? " ago" : " left");
 }
 
-int64_t timer_next(const struct timer_facts *facts, int64_t now_s, int64_t mono_us)
+int64_t timer_next(const struct timer_facts *facts, int64_t now_us, int64_t mono_us)
 {
-    int64_t real_s = facts->next_real_us / US_PER_S;
+    int64_t real_us = facts->next_real_us;
     if (facts->next_mono_us == 0) {
-        return real_s;
+        return real_us;
     }
-    int64_t away_us = facts->next_mono_us - mono_us;
-    int64_t half_us = away_us < 0 ? -US_PER_S / 2 : US_PER_S / 2;
-    int64_t mono_s = now_s + (away_us + half_us) / US_PER_S;
-    return real_s != 0 && real_s < mono_s ? real_s : mono_s;
+    int64_t by_mono_us = now_us + (facts->next_mono_us - mono_us);
+    return real_us != 0 && real_us < by_mono_us ? real_us : by_mono_us;
 }
 
 /* Not strftime: systemd's names of days are English whatever the locale. */
-void timer_trigger(int64_t next_s, const struct zone *zone, int64_t now_s, struct buf *out)
+void timer_trigger(int64_t next_us, const struct zone *zone, int64_t now_us, struct buf *out)
 {
     static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    if (next_s == 0) {
+    if (next_us == 0) {
         buf_text(out, "n/a");
         return;
     }
     struct civil at;
-    zone_civil(zone, next_s, &at);
+    zone_civil(zone, next_us / US_PER_S, &at);
     buf_format(out, "%s %04d-%02d-%02d %02d:%02d:%02d %s; ", days[at.weekday], at.year, at.month,
                at.day, at.hour, at.minute, at.second, at.abbreviation);
-    timer_left(next_s - now_s, out);
+    timer_left(next_us - now_us, out);
 }

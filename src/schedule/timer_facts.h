@@ -32,13 +32,14 @@ bool timer_parse_span(struct span text, int64_t *out_us);
  * letters at the end must be UTC or those of `zone` at that time. */
 bool timer_parse_stamp(struct span text, const struct zone *zone, int64_t *out_us);
 
-/* Adds "22h left", "1 day 3h left", "5s ago", "now": as `systemctl status` puts it. */
-void timer_left(int64_t left_s, struct buf *out);
+/* Adds "22h left", "1 day 3h left", "5s ago", "400ms left", "now": as `systemctl status` puts it.
+ */
+void timer_left(int64_t left_us, struct buf *out);
 
-/* The earlier of both kinds of elapse, in seconds since 1970; 0 = none. */
-int64_t timer_next(const struct timer_facts *facts, int64_t now_s, int64_t mono_us);
+/* The earlier of both kinds of elapse, in microseconds since 1970; 0 = none. */
+int64_t timer_next(const struct timer_facts *facts, int64_t now_us, int64_t mono_us);
 
-/* "Tue 2026-03-24 09:00:00 KST; 22h left"; "n/a" for next_s = 0. */
-void timer_trigger(int64_t next_s, const struct zone *zone, int64_t now_s, struct buf *out);
+/* "Tue 2026-03-24 09:00:00 KST; 22h left"; "n/a" for next_us = 0. */
+void timer_trigger(int64_t next_us, const struct zone *zone, int64_t now_us, struct buf *out);
 
 #endif

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 
 #define SHOW_DEADLINE_NS (5 * NS_PER_S)
+#define NS_PER_US 1000
+#define US_PER_S (NS_PER_S / NS_PER_US)
 
 void units_timer_state_fini(struct units_timer_state *state)
 {
@@ -60,8 +62,7 @@ static bool is_linked(const char *timer)
     return lstat(path, &status) == 0;
 }
 
-void units_timer_state(const char *timer, const struct zone *zone, int64_t now_s,
-                       struct units_timer_state *out)
+void units_timer_state(const char *timer, const struct zone *zone, struct units_timer_state *out)
 {
     *out = (struct units_timer_state){0};
     OWN_FREE char *path = unit_path(timer);
@@ -81,9 +82,11 @@ void units_timer_state(const char *timer, const struct zone *zone, int64_t now_s
         buf_text(&text, "not found");
     } else {
         out->is_enabled = text_starts(facts.file_state, "enabled");
-        out->last_s = facts.last_us / (NS_PER_S / 1000);
-        out->next_s = timer_next(&facts, now_s, clock_mono_ns() / 1000);
-        timer_trigger(out->next_s, zone, now_s, &text);
+        int64_t now_us = clock_wall_ns() / NS_PER_US;
+        int64_t next_us = timer_next(&facts, now_us, clock_mono_ns() / NS_PER_US);
+        out->last_s = facts.last_us / US_PER_S;
+        out->next_s = next_us / US_PER_S;
+        timer_trigger(next_us, zone, now_us, &text);
     }
     out->next_trigger = buf_take(&text);
 }

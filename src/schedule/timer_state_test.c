@@ -13,35 +13,40 @@
 #include "schedule/units_testing.h"
 
 #define NOW_S INT64_C(1774231200) /* Mon 2026-03-23 11:00:00 KST */
+#define NOW_HOOK "@1774231200"
+#define S INT64_C(1000000)
 #define TIMER "gpumanager-report-default.timer"
 
 /* As format_timestamp_relative() of systemd 252 words them. */
 TEST(the_time_left_is_worded_as_systemctl_does)
 {
     static const struct {
-        int64_t left_s;
+        int64_t left_us;
         const char *text;
     } rows[] = {
         {0, "now"},
-        {1, "1s left"},
-        {59, "59s left"},
-        {60, "1min 0s left"},
-        {4 * 60 + 3, "4min 3s left"},
-        {5 * 60 + 3, "5min left"},
-        {5400, "1h 30min left"},
-        {22 * 3600 + 59, "22h left"},
-        {24 * 3600, "24h left"},
-        {27 * 3600, "1 day 3h left"},
-        {2 * 86400 + 3600, "2 days left"},
-        {9 * 86400, "1 week 2 days left"},
-        {15 * 86400, "2 weeks 1 day left"},
-        {2629800 + 3 * 86400, "1 month 3 days left"},
-        {31557600 + 2 * 2629800, "1 year 2 months left"},
-        {-5, "5s ago"},
+        {S - 1, "999ms left"},
+        {-999, "999us ago"},
+        {2 * S - 1, "1s left"},
+        {1 * S, "1s left"},
+        {59 * S, "59s left"},
+        {60 * S, "1min 0s left"},
+        {(4 * 60 + 3) * S, "4min 3s left"},
+        {(5 * 60 + 3) * S, "5min left"},
+        {5400 * S, "1h 30min left"},
+        {(22 * 3600 + 59) * S, "22h left"},
+        {24 * 3600 * S, "24h left"},
+        {27 * 3600 * S, "1 day 3h left"},
+        {(2 * 86400 + 3600) * S, "2 days left"},
+        {9 * 86400 * S, "1 week 2 days left"},
+        {15 * 86400 * S, "2 weeks 1 day left"},
+        {(2629800 + 3 * 86400) * S, "1 month 3 days left"},
+        {(31557600 + 2 * 2629800) * S, "1 year 2 months left"},
+        {-5 * S, "5s ago"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         OWN_BUF struct buf text = {0};
-        timer_left(rows[i].left_s, &text);
+        timer_left(rows[i].left_us, &text);
         CHECK_TEXT(buf_string(&text), rows[i].text);
     }
 }
@@ -104,15 +109,15 @@ TEST(stamps_are_read_in_utc_and_in_our_zone)
 TEST(the_earlier_elapse_of_both_clocks_is_next)
 {
     struct timer_facts facts = {0};
-    CHECK_INT(timer_next(&facts, NOW_S, 5000000), 0);
-    facts.next_mono_us = 35400000;
-    CHECK_INT(timer_next(&facts, NOW_S, 5000000), NOW_S + 30);
-    facts.next_real_us = (NOW_S + 40) * 1000000;
-    CHECK_INT(timer_next(&facts, NOW_S, 5000000), NOW_S + 30);
-    facts.next_real_us = (NOW_S + 20) * 1000000;
-    CHECK_INT(timer_next(&facts, NOW_S, 5000000), NOW_S + 20);
+    CHECK_INT(timer_next(&facts, NOW_S * S, 5 * S), 0);
+    facts.next_mono_us = 35 * S;
+    CHECK_INT(timer_next(&facts, NOW_S * S, 5 * S), (NOW_S + 30) * S);
+    facts.next_real_us = (NOW_S + 40) * S;
+    CHECK_INT(timer_next(&facts, NOW_S * S, 5 * S), (NOW_S + 30) * S);
+    facts.next_real_us = (NOW_S + 20) * S;
+    CHECK_INT(timer_next(&facts, NOW_S * S, 5 * S), (NOW_S + 20) * S);
     facts.next_mono_us = 0;
-    CHECK_INT(timer_next(&facts, NOW_S, 5000000), NOW_S + 20);
+    CHECK_INT(timer_next(&facts, NOW_S * S, 5 * S), (NOW_S + 20) * S);
 }
 
 /* --- systemctl show --- */
@@ -133,7 +138,8 @@ static void ask(const char *timer, struct units_timer_state *out)
 {
     struct zone zone;
     CHECK_INT(zone_open(&zone, "Asia/Seoul", NULL), 0);
-    units_timer_state(timer, &zone, NOW_S, out);
+    (void)setenv("GPUMANAGER_NOW", NOW_HOOK, 1);
+    units_timer_state(timer, &zone, out);
 }
 
 #define OWN_STATE __attribute__((cleanup(units_timer_state_fini)))

@@ -75,7 +75,6 @@ struct units_timer_state {
 };
 void units_timer_state_fini(struct units_timer_state *state);
 /* Asks systemd over D-Bus, else `systemctl show`. Never fails: unknown stays unknown. */
-void units_timer_state(const char *timer, const struct zone *zone, int64_t now_s,
-                       struct units_timer_state *out);
+void units_timer_state(const char *timer, const struct zone *zone, struct units_timer_state *out);
 
 #endif
