@@ -109,25 +109,20 @@ static void exec_word(struct buf *out, const char *text, bool is_program)
     buf_char(out, '"');
 }
 
-/* One path in a list such as ReadWritePaths=: quotes group, but a backslash is itself there, so a
- * quote is held by quotes of the other kind. */
+/* One path in a list such as ReadWritePaths=: a backslash takes the special meaning from whatever
+ * follows, "\n" is no new line there, and "$" is itself. */
 static void list_path(struct buf *out, const char *path)
 {
-    char quote = '"';
-    buf_char(out, quote);
-    buf_char(out, '-'); /* a folder that is gone is told by the program, in clearer words */
+    buf_text(out, "\"-"); /* a folder that is gone is told by the program, in clearer words */
     for (const char *at = path; *at != '\0'; at++) {
-        if (*at == quote) {
-            buf_char(out, quote);
-            quote = quote == '"' ? '\'' : '"';
-            buf_char(out, quote);
-        }
-        if (*at == '%') {
+        if (*at == '"' || *at == '\\') {
+            buf_char(out, '\\');
+        } else if (*at == '%') {
             buf_char(out, '%');
         }
         buf_char(out, *at);
     }
-    buf_char(out, quote);
+    buf_char(out, '"');
 }
 
 static bool is_below(const char *path, const char *folder)

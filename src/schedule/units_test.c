@@ -188,7 +188,7 @@ TEST(odd_paths_are_quoted_as_their_setting_asks)
     CHECK_INT(units_text(&options, "gpu", SAMPLE_SERVICE, &text, NULL), 0);
     CHECK(strstr(text.data, "\nExecStart=\"/o d/50%%/$p/gpumanager\" --config "
                             "\"/o d/50%%/$$HOME/a\\\"b'c\\\\d.toml\" test-sample\n") != NULL);
-    CHECK(strstr(text.data, "\nReadWritePaths=\"-/o d/50%%/$x/a\"'\"b'\"'c\\d\"\n") != NULL);
+    CHECK(strstr(text.data, "\nReadWritePaths=\"-/o d/50%%/$x/a\\\"b'c\\\\d\"\n") != NULL);
 }
 
 TEST(a_path_with_a_line_end_never_reaches_a_unit)
