@@ -41,6 +41,16 @@ static void paths_fini(struct paths *paths)
     free(paths->nvidia_smi);
 }
 
+/* systemd quotes and escapes what it runs like any word, but then refuses these in its path. */
+static int check_program(const char *path, struct err *err)
+{
+    if (strpbrk(path, "\"'\\") != NULL) {
+        return err_set(err, -EINVAL,
+                       "systemd runs no program whose path holds a quote or a backslash: %s", path);
+    }
+    return 0;
+}
+
 static int check_path(const char *path, const char *what, struct err *err)
 {
     for (const char *at = path; at != NULL && *at != '\0'; at++) {
@@ -77,6 +87,7 @@ static int paths_find(const struct units_options *options, const char *run_user,
     bool is_smi_path = config->nvidia_smi != NULL && strchr(config->nvidia_smi, '/') != NULL;
     out->nvidia_smi = is_smi_path ? absolute(config->nvidia_smi) : NULL;
     int code = check_path(out->program, "this program", err);
+    code = code == 0 ? check_program(out->program, err) : code;
     code = code == 0 ? check_path(out->config, "the configuration", err) : code;
     code = code == 0 ? check_path(out->csv_dir, "storage.csv_dir", err) : code;
     return code == 0 ? check_path(out->nvidia_smi, "sample.nvidia_smi", err) : code;

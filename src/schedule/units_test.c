@@ -191,6 +191,21 @@ TEST(odd_paths_are_quoted_as_their_setting_asks)
     CHECK(strstr(text.data, "\nReadWritePaths=\"-/o d/50%%/$x/a\\\"b'c\\\\d\"\n") != NULL);
 }
 
+TEST(a_program_that_systemd_would_refuse_is_refused_in_clear_words)
+{
+    OWN_CONFIG struct config *config = parsed("", PATH);
+    struct units_options options = options_for(config);
+    static const char *const programs[] = {"/o'd/gpumanager", "/o\"d/gpumanager",
+                                           "/o\\d/gpumanager"};
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        options.program = programs[i];
+        OWN_BUF struct buf text = {0};
+        struct err err = {0};
+        CHECK_INT(units_text(&options, "gpu", SAMPLE_SERVICE, &text, &err), -EINVAL);
+        CHECK(strstr(err.text, programs[i]) != NULL);
+    }
+}
+
 TEST(a_path_with_a_line_end_never_reaches_a_unit)
 {
     OWN_CONFIG struct config *config = parsed("", "/etc/x\nExecStartPre=/bin/evil");
@@ -231,5 +246,6 @@ MAIN(RUN(the_sample_units_say_what_they_should), RUN(the_report_units_say_what_t
      RUN(a_unit_the_configuration_does_not_have_has_no_text),
      RUN(the_sample_timer_keeps_short_and_long_intervals),
      RUN(odd_paths_are_quoted_as_their_setting_asks),
+     RUN(a_program_that_systemd_would_refuse_is_refused_in_clear_words),
      RUN(a_path_with_a_line_end_never_reaches_a_unit),
      RUN(the_hardening_leaves_our_own_paths_in_reach))
