@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import uuid
 
 from harness import CLEAN_PATH, Ran
 
@@ -77,6 +78,13 @@ class Machine:
                 shutil.rmtree(path)
             elif name.startswith("gpumanager") or name == "default.target":
                 os.remove(path)
+        # Nothing here depends on a generator, and each reload would run them all.
+        os.makedirs(self.path("/etc/systemd/system-generators"), exist_ok=True)
+        for path in glob.glob(self.path("/*/systemd/system-generators/*")) + glob.glob(self.path("/usr/*/systemd/system-generators/*")):
+            link = self.path("/etc/systemd/system-generators/" + os.path.basename(path))
+            if os.path.lexists(link):
+                os.remove(link)
+            os.symlink("/dev/null", link)
         for path in glob.glob(self.path("/var/lib/systemd/timers/*")) + [self.path("/etc/default/gpumanager")]:
             if os.path.exists(path):
                 os.remove(path)
@@ -84,7 +92,7 @@ class Machine:
             if os.path.lexists(self.path(folder + "/sudo")):
                 os.remove(self.path(folder + "/sudo"))
         shutil.rmtree(self.path("/etc/gpumanager"), ignore_errors=True)
-        self.write("/etc/machine-id", "")
+        self.write("/etc/machine-id", uuid.uuid4().hex + "\n")
         for name, number in USERS:
             for file, line in (("passwd", "%s:x:%d:%d::/home/%s:/bin/sh"), ("group", "%s:x:%d:"), ("shadow", "%s:*:19000::::::")):
                 values = (name, number, number, name)[:line.count("%")]
@@ -137,7 +145,7 @@ class Machine:
         while time.monotonic() < end:
             if self.nspawn.poll() is not None:
                 raise Cannot("systemd-nspawn does not start here: " + self._log_text().strip().replace("\n", "; "))
-            self.leader = self.leader or self._find_leader()
+            self.leader = self._find_leader()  # the first one only sets up the second
             if self.leader and self.run("systemctl", "is-system-running").out.strip() in ("running", "degraded"):
                 return
             time.sleep(0.1)
