@@ -41,6 +41,15 @@ def _enter_own_mounts():
     _mount("--make-rprivate", "/")
 
 
+def _child_of(process):
+    for path in glob.glob("/proc/%s/task/*/children" % process):
+        with open(path, encoding="ascii") as file:
+            children = file.read().split()
+        if children:
+            return children[0]
+    return None
+
+
 class Machine:
     """`root` is its root folder as seen from here; use it for /etc, /opt, /var and /home, not for
     /run and /tmp, which it mounts anew at each boot."""
@@ -48,7 +57,7 @@ class Machine:
     def __init__(self):
         if os.geteuid() != 0:
             raise Cannot("only root can start a container")
-        for tool in ("systemd-nspawn", "nsenter", "setpriv", "mount"):
+        for tool in ("systemd-nspawn", "nsenter", "setpriv", "unshare", "mount"):
             if not shutil.which(tool):
                 raise Cannot(tool + " is not installed")
         self.nspawn = self.leader = self.log = None
@@ -124,12 +133,9 @@ class Machine:
         shutil.copy(source, self.path(path))
 
     def _find_leader(self):
-        for path in glob.glob("/proc/%d/task/*/children" % self.nspawn.pid):
-            with open(path, encoding="ascii") as file:
-                children = file.read().split()
-            if children:
-                return children[0]
-        return None
+        """The machine's first process: unshare's child's child."""
+        nspawn = _child_of(self.nspawn.pid)
+        return _child_of(nspawn) if nspawn else None
 
     def _log_text(self):
         with open(self.log.name, encoding="utf-8", errors="replace") as file:
@@ -137,7 +143,8 @@ class Machine:
 
     def boot(self):
         self.log = open(os.path.join(self.dir, "console"), "wb")  # pylint: disable=consider-using-with
-        command = ["setpriv", "--pdeathsig", "KILL", "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network",
+        # In a process namespace of its own everything ends with nspawn, and nspawn with this process.
+        command = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--mount-proc", "--fork", "--kill-child", "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network",
                    "--hostname=sandbox", "--directory=" + self.root, "--console=pipe", "--boot"]
         self.nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT)  # pylint: disable=consider-using-with
         end = time.monotonic() + BOOT_SECONDS
