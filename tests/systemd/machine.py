@@ -43,8 +43,11 @@ def _enter_own_mounts():
 
 def _child_of(process):
     for path in glob.glob("/proc/%s/task/*/children" % process):
-        with open(path, encoding="ascii") as file:
-            children = file.read().split()
+        try:
+            with open(path, encoding="ascii") as file:
+                children = file.read().split()
+        except OSError:  # ended meanwhile
+            continue
         if children:
             return children[0]
     return None
