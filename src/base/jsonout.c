@@ -183,6 +183,16 @@ void jsonout_number(struct jsonout *json, double value, int decimals)
     buf_text(json->out, text);
 }
 
+void jsonout_float(struct jsonout *json, double value)
+{
+    if (fabs(value) < 1e15 && value == trunc(value)) {
+        separate(json);
+        buf_format(json->out, "%.1f", value);
+        return;
+    }
+    jsonout_number(json, value, -1);
+}
+
 void jsonout_int(struct jsonout *json, int64_t value)
 {
     separate(json);

@@ -32,6 +32,8 @@ void jsonout_string(struct jsonout *json, const char *text); /* NULL = null */
 void jsonout_string_bytes(struct jsonout *json, const char *text, size_t length);
 void jsonout_number(struct jsonout *json, double value,
                     int decimals); /* -1: shortest that reads back */
+/* Shortest that reads back, and with a point even when it is whole: "95.0". */
+void jsonout_float(struct jsonout *json, double value);
 void jsonout_int(struct jsonout *json, int64_t value);
 void jsonout_bool(struct jsonout *json, bool value);
 void jsonout_null(struct jsonout *json);
