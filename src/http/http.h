@@ -19,28 +19,29 @@ struct http_server;
 
 /* Zero means the default in brackets. */
 struct http_limits {
-    size_t header_bytes;      /* request line and headers [16 KiB]: 414, 431 */
-    size_t header_count;      /* [100]: 431 */
-    size_t body_bytes;        /* [1 MiB]: 413 */
-    int64_t header_ns;        /* from the first byte to the end of the headers [10 s]: 408 */
-    int64_t body_ns;          /* for the whole body [30 s]: 408 */
-    int64_t idle_ns;          /* between two requests of a connection [60 s]: closed */
-    size_t connections;       /* [4096]: closed at once */
-    size_t connections_each;  /* of one address [1024]; a unix socket has none */
-    size_t message_bytes;     /* of one WebSocket message from a client [64 KiB]: close 1009 */
-    int64_t ping_ns;          /* pings an idle WebSocket [20 s] and drops one that is silent twice */
-    int64_t stalled_ns;       /* drops a WebSocket that takes nothing for so long [10 s] */
+    size_t header_bytes;     /* request line and headers [16 KiB]: 414, 431 */
+    size_t header_count;     /* [100]: 431 */
+    size_t body_bytes;       /* [1 MiB]: 413 */
+    size_t bodies_bytes;     /* of all half-received bodies together [64 MiB]: 503 */
+    int64_t header_ns;       /* from the first byte to the end of the headers [10 s]: 408 */
+    int64_t body_ns;         /* for the whole body [30 s]: 408 */
+    int64_t idle_ns;         /* between two requests of a connection [60 s]: closed */
+    size_t connections;      /* [4096]: closed at once */
+    size_t connections_each; /* of one address [1024]; a unix socket has none */
+    size_t message_bytes;    /* of one WebSocket message from a client [64 KiB]: close 1009 */
+    int64_t ping_ns;         /* pings an idle WebSocket [20 s] and drops one that is silent twice */
+    int64_t stalled_ns;      /* drops who takes nothing of what is sent for so long [10 s] */
 };
 
 struct http_request {
-    const char *method;      /* "GET"; HEAD is answered by the GET handler, without the body */
-    const char *path;        /* decoded, begins with '/', without NUL; the sub-path is taken off */
-    const char *query;       /* raw, "" when there is none */
-    struct span body;        /* whole; empty for GET and HEAD */
-    const char *peer;        /* "127.0.0.1", "::1", "unix"; from the socket, not from a header */
-    bool is_loopback;        /* the peer is this machine */
+    const char *method; /* "GET" also for HEAD, whose answer goes without the body */
+    const char *path;   /* decoded UTF-8 from '/' on, no control character; without base_path */
+    const char *query;  /* raw, "" when there is none */
+    struct span body;   /* whole; empty for GET and HEAD */
+    const char *peer;   /* "127.0.0.1", "::1", "unix"; from the socket, not from a header */
+    bool is_loopback;   /* the peer is this machine */
     bool is_tls;
-    bool is_websocket;       /* a correct upgrade request: http_upgrade may be called */
+    bool is_websocket; /* a correct upgrade request: http_upgrade may be called */
     /* private */
     struct http_connection *connection;
 };
@@ -50,7 +51,7 @@ const char *http_header(const struct http_request *request, const char *name);
 
 /* A body that several replies share; counted. Immutable after it was made. */
 struct http_blob;
-struct http_blob *http_blob_new(const void *data, size_t length); /* copies */
+struct http_blob *http_blob_new(const void *data, size_t length);    /* copies */
 struct http_blob *http_blob_static(const void *data, size_t length); /* must live for ever */
 struct http_blob *http_blob_ref(struct http_blob *blob);
 void http_blob_unref(struct http_blob *blob); /* accepts NULL */
@@ -70,7 +71,8 @@ struct http_reply {
 };
 
 /* Called for each whole request; must reply or upgrade before it returns. Replies carry
- * X-Content-Type-Options, Referrer-Policy, Cache-Control: no-store (unless given) and no Server. */
+ * X-Content-Type-Options, Referrer-Policy, Cache-Control (unless given: no-cache with an ETag, else
+ * no-store) and no Server. A reply of 426 names the WebSocket version that is spoken. */
 typedef void http_handler_fn(void *arg, struct http_request *request);
 
 void http_reply(struct http_request *request, const struct http_reply *reply);
@@ -97,7 +99,7 @@ struct websocket_frame *websocket_frame_ref(struct websocket_frame *frame);
 void websocket_frame_unref(struct websocket_frame *frame); /* accepts NULL */
 
 /* Answers 101. `ops` must live for ever. NULL when the request is no WebSocket; then a reply is
- * still due. */
+ * still due. A subprotocol is never chosen. */
 struct websocket *http_upgrade(struct http_request *request, const struct websocket_ops *ops,
                                void *arg);
 
@@ -107,6 +109,7 @@ void websocket_send(struct websocket *socket, struct websocket_frame *frame);
  * a slow viewer gets the newest, never a queue. */
 void websocket_send_newest(struct websocket *socket, struct websocket_frame *frame);
 bool websocket_is_drained(const struct websocket *socket);
+/* Says goodbye; `closed` is called later, from the loop. Nothing is sent or received after it. */
 void websocket_close(struct websocket *socket, int code, const char *reason);
 
 /* --- server --- */
@@ -115,9 +118,12 @@ struct http_options {
     struct event_base *base;
     const struct http_limits *limits; /* NULL = defaults */
     http_handler_fn *handler;
-    void *arg;
+    const char *base_path; /* "/gpu": taken off a path that begins with it; NULL or "" = none */
+    void (*stopped)(void *arg); /* after http_server_stop, when nobody is left; may be NULL */
+    void *arg;                  /* of handler and stopped */
 };
 
+/* Makes the process ignore SIGPIPE. Never NULL. */
 struct http_server *http_server_new(const struct http_options *options);
 
 /* "127.0.0.1:1312", "[::1]:1312", "unix:/run/x.sock" (0660, replaces a dead socket). With
@@ -128,6 +134,8 @@ int http_server_listen(struct http_server *server, const char *address, const ch
 
 /* The port of the n-th listener, for tests that listen on port 0. */
 int http_server_port(const struct http_server *server, size_t listener);
+
+size_t http_server_connections(const struct http_server *server);
 
 /* Stops accepting, closes WebSockets with 1001, lets replies drain for at most `drain_ns`. */
 void http_server_stop(struct http_server *server, int64_t drain_ns);
