@@ -155,6 +155,6 @@ int snapshot_find(const struct snapshot *snapshot, const char *uuid)
 
 const char *gpu_state_name(enum gpu_state state)
 {
-    static const char *const names[] = {"ok", "needs reset", "lost"};
+    static const char *const names[] = {"ok", "needs reset", "lost", "not answering"};
     return names[state];
 }

@@ -24,7 +24,8 @@
 enum gpu_state {
     GPU_STATE_OK,
     GPU_STATE_NEEDS_RESET, /* the driver says that only a reset helps */
-    GPU_STATE_LOST,        /* was or should be there, and does not answer */
+    GPU_STATE_LOST,        /* was or should be there, and the driver does not reach it */
+    GPU_STATE_SILENT,      /* the driver itself does not answer; read_ns says since when */
 };
 
 struct gpu {
@@ -107,6 +108,6 @@ double snapshot_check(struct snapshot *snapshot, double value, double highest);
 /* Position of a uuid (case-insensitive), or -1. */
 int snapshot_find(const struct snapshot *snapshot, const char *uuid);
 
-const char *gpu_state_name(enum gpu_state state); /* "ok", "needs reset", "lost" */
+const char *gpu_state_name(enum gpu_state state); /* "ok", "needs reset", "lost", … */
 
 #endif

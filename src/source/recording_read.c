@@ -45,7 +45,7 @@ static void get_text(const json_t *object, const char *key, char *out, size_t si
 static enum gpu_state get_state(const json_t *object)
 {
     const char *text = json_string_value(json_object_get(object, "state"));
-    for (int i = GPU_STATE_OK; text != NULL && i <= GPU_STATE_LOST; i++) {
+    for (int i = GPU_STATE_OK; text != NULL && i <= GPU_STATE_SILENT; i++) {
         if (strcmp(text, gpu_state_name((enum gpu_state)i)) == 0) {
             return (enum gpu_state)i;
         }
