@@ -79,6 +79,12 @@ static int pipes_open(struct pipes *pipes, const struct spawn *spawn)
     return 0;
 }
 
+/* A child that speaks to the terminal (sudo asking for a password) stays in our group. */
+static bool is_leader(const struct spawn *spawn)
+{
+    return !spawn->is_inherited && !spawn->is_contained;
+}
+
 static int start(const char *path, const struct spawn *spawn, const struct pipes *pipes, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -103,8 +109,7 @@ static int start(const char *path, const struct spawn *spawn, const struct pipes
     (void)posix_spawnattr_setsigmask(&attributes, &none);
     (void)posix_spawnattr_setpgroup(&attributes, 0);
     short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    /* A child that speaks to the terminal (sudo asking for a password) stays in our group. */
-    flags = (short)(flags | (spawn->is_inherited ? 0 : POSIX_SPAWN_SETPGROUP));
+    flags = (short)(flags | (is_leader(spawn) ? POSIX_SPAWN_SETPGROUP : 0));
     (void)posix_spawnattr_setflags(&attributes, flags);
     char *const *argv = (char *const *)(uintptr_t)spawn->argv;
     int code = posix_spawn(pid, path, &actions, &attributes, argv, environ);
@@ -233,7 +238,7 @@ int spawn_run(const struct spawn *spawn, struct spawn_result *out, struct err *e
     size_t limit = spawn->output_limit_bytes > 0 ? spawn->output_limit_bytes : OUTPUT_LIMIT_DEFAULT;
     int status = 0;
     if (!exchange(&pipes, spawn->input, limit, end_ns, out) || !reap(pid, end_ns, &status)) {
-        kill_group(pid, !spawn->is_inherited);
+        kill_group(pid, is_leader(spawn));
         out->is_timed_out = true;
         out->exit_status = 128 + SIGKILL;
         return err_set(err, -ETIMEDOUT, "%s did not answer within %lld s and was killed", path,

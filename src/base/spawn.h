@@ -18,6 +18,7 @@ struct spawn {
     int64_t deadline_ns;       /* from the start; 0 = 10 s */
     size_t output_limit_bytes; /* of stdout and stderr each; 0 = 1 MiB; more is cut */
     bool is_inherited;         /* stdout and stderr are ours: nothing is captured */
+    bool is_contained;         /* it stays in our process group, which somebody ends as a whole */
 };
 
 struct spawn_result {

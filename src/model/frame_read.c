@@ -286,8 +286,7 @@ static void read_process(struct cursor *outer, struct snapshot *snapshot)
     struct process *process = snapshot_add_process(snapshot);
     process->gpu = get_int(&cursor, -1, (int)snapshot->gpu_count - 1);
     process->pid = (uint32_t)get(&cursor, 4);
-    process->kinds =
-        (unsigned)get(&cursor, 1) & (PROCESS_COMPUTE | PROCESS_GRAPHICS | PROCESS_MPS);
+    process->kinds = (unsigned)get(&cursor, 1) & (PROCESS_COMPUTE | PROCESS_GRAPHICS | PROCESS_MPS);
     unsigned known = (unsigned)get(&cursor, 1);
     double *value[] = {&process->memory_bytes, &process->sm_ratio, &process->memory_ratio,
                        &process->encoder_ratio, &process->decoder_ratio};
@@ -310,8 +309,7 @@ static void read_event(struct cursor *outer, struct snapshot *snapshot)
     int gpu = get_int(&cursor, -1, (int)snapshot->gpu_count - 1);
     uint64_t code = get(&cursor, 8);
     outer->is_bad = outer->is_bad || cursor.is_bad;
-    struct event *event =
-        kind == EVENT_XID && !outer->is_bad ? snapshot_add_event(snapshot) : NULL;
+    struct event *event = kind == EVENT_XID && !outer->is_bad ? snapshot_add_event(snapshot) : NULL;
     if (event != NULL) {
         *event = (struct event){EVENT_XID, time_ns, gpu, code};
     }

@@ -29,11 +29,16 @@ static struct merge_silent *find_silent(const struct merge_memory *memory, const
     return NULL;
 }
 
+/* Nothing is known of it but who it is. */
+static bool is_gone(const struct gpu *gpu)
+{
+    return gpu->state == GPU_STATE_LOST || gpu->state == GPU_STATE_SILENT;
+}
+
 static bool is_incomplete(const struct gpu *gpu)
 {
     bool is_cut = gpu->value[METRIC_MIG_MODE] == 1;
-    return gpu->parent < 0 && !is_cut &&
-           (gpu->state == GPU_STATE_LOST || isnan(gpu->value[METRIC_UTILIZATION]));
+    return gpu->parent < 0 && !is_cut && (is_gone(gpu) || isnan(gpu->value[METRIC_UTILIZATION]));
 }
 
 bool merge_is_needed(const struct merge_memory *memory, const struct snapshot *nvml)
@@ -65,7 +70,7 @@ static void remember_silent(struct merge_memory *memory, const struct gpu *gpu, 
 
 static void complete(struct gpu *gpu, const struct gpu *from)
 {
-    bool was_lost = gpu->state == GPU_STATE_LOST;
+    bool was_lost = is_gone(gpu);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         if (was_lost || isnan(gpu->value[i])) {
             gpu->value[i] = from->value[i];
@@ -84,6 +89,9 @@ static void complete(struct gpu *gpu, const struct gpu *from)
     }
     if (gpu->note[0] == '\0') {
         memcpy(gpu->note, from->note, sizeof gpu->note);
+    }
+    if (was_lost) {
+        memcpy(gpu->read_ns, from->read_ns, sizeof gpu->read_ns);
     }
     gpu->state = was_lost || from->state != GPU_STATE_OK ? from->state : gpu->state;
     (void)snprintf(gpu->source, sizeof gpu->source, "nvml+smi");

@@ -99,7 +99,8 @@ static int run(struct smi *smi, const char *query, int64_t end_ns, struct spawn_
     int64_t left = end_ns - clock_mono_ns();
     struct spawn spawn = {.argv = argv,
                           .deadline_ns = left > NS_PER_MS ? left : NS_PER_MS,
-                          .output_limit_bytes = OUTPUT_LIMIT};
+                          .output_limit_bytes = OUTPUT_LIMIT,
+                          .is_contained = smi->options.is_contained};
     int code = spawn_run(&spawn, result, err);
     if (smi->options.tap != NULL && result->out.length > 0) {
         OWN_FREE char *origin = mem_format("nvidia-smi %s %s", argv[1], argv[2]);

@@ -29,6 +29,7 @@ struct source_options {
         *visible; /* as NVIDIA_VISIBLE_DEVICES: indices, UUIDs, prefixes, all, none; NULL = all */
     int64_t deadline_ns;          /* for programs it runs; 0 = 10 s */
     const struct source_tap *tap; /* NULL = nobody listens; must outlive the source */
+    bool is_contained; /* programs it runs stay in our process group, which somebody ends whole */
 };
 
 struct source;
