@@ -88,6 +88,9 @@ int cmd_select_reports(const struct cmd *cmd, const struct config *config, size_
 /* <csv_dir>/.gpumanager; caller frees. */
 char *cmd_state_dir(const struct config *config);
 
+/* The words behind `driver`, which is for `serve` and not for people. */
+int cmd_driver(int argc, char **argv);
+
 int cmd_init(struct cmd *cmd);
 int cmd_add_report(struct cmd *cmd);
 int cmd_remove_report(struct cmd *cmd);

@@ -226,6 +226,9 @@ static int run(int argc, char **argv)
         }
         return CMD_OK;
     }
+    if (strcmp(argv[at], "driver") == 0) {
+        return cmd_driver(argc - at - 1, argv + at + 1);
+    }
     cmd.command = find_command(argv[at]);
     if (cmd.command == NULL) {
         return unknown_command(argv[at]);

@@ -97,17 +97,36 @@ static int64_t newest_ns(const struct board *board)
     return newest;
 }
 
+/* While the driver is silent, the processes are those that the other one tells of the same GPUs. */
+static void adopt_processes(struct snapshot *part, const struct snapshot *from)
+{
+    for (size_t i = 0; i < from->process_count; i++) {
+        int gpu = from->process[i].gpu;
+        int at = gpu >= 0 ? snapshot_find(part, from->gpu[gpu].uuid) : -1;
+        bool is_taken_over = at >= 0 && part->gpu[at].state != GPU_STATE_SILENT;
+        struct process *process = is_taken_over ? snapshot_add_process(part) : NULL;
+        if (process != NULL) {
+            *process = from->process[i];
+            process->gpu = at;
+        }
+    }
+}
+
 /* A feed's part of what is published: its snapshot itself where nothing has to be changed, else a
  * copy. A reference for the caller; NULL when there is nothing. */
 static struct snapshot *part_of(struct board *board, size_t feed)
 {
     struct slot *slot = &board->slot[feed];
     struct slot *with = completer(board, feed);
-    bool is_smi_recent = with != NULL && is_recent(with, newest_ns(board));
-    if (slot->snapshot == NULL) {
-        /* Nothing is known of the driver: the other one's word has to do. */
-        return is_smi_recent ? snapshot_ref(with->snapshot) : NULL;
+    if (slot->snapshot == NULL && with != NULL) {
+        /* The driver never answered: the other one's word has to do. */
+        slot = with;
+        with = NULL;
     }
+    if (slot->snapshot == NULL) {
+        return NULL;
+    }
+    bool is_smi_recent = with != NULL && is_recent(with, newest_ns(board));
     bool is_incomplete =
         with != NULL && slot->is_answering && merge_is_needed(&slot->memory, slot->snapshot);
     if (slot->is_answering && slot->is_fresh && !is_incomplete) {
@@ -124,6 +143,9 @@ static struct snapshot *part_of(struct board *board, size_t feed)
     bool has_failed = with != NULL && with->trouble.code != 0;
     if (is_smi_recent) {
         merge_from(&slot->memory, part, with->snapshot);
+        if (!slot->is_answering) {
+            adopt_processes(part, with->snapshot);
+        }
     } else if (is_incomplete && has_failed) {
         merge_from(&slot->memory, part, NULL);
     }

@@ -185,7 +185,9 @@ TEST(nvidia_smi_stands_in_while_nvml_is_silent)
     board_put(board, NVML, two(0, 0.1, 0.2));
     board_trouble(board, NVML, -ETIMEDOUT, "late");
     CHECK(board_is_wanted(board, SMI));
-    board_put(board, SMI, one(10, "GPU-b", 0.5));
+    struct snapshot *smi = one(10, "GPU-b", 0.5);
+    snapshot_add_process(smi)->gpu = 0;
+    board_put(board, SMI, smi);
     const struct snapshot *all = board_snapshot(board);
     REQUIRE(all->gpu_count == 2);
     CHECK_INT(all->gpu[0].state, GPU_STATE_SILENT);
@@ -193,6 +195,8 @@ TEST(nvidia_smi_stands_in_while_nvml_is_silent)
     CHECK_INT(all->gpu[1].state, GPU_STATE_OK);
     CHECK_NEAR(all->gpu[1].value[METRIC_UTILIZATION], 0.5, 0);
     CHECK_INT(all->gpu[1].read_ns[PACE_FAST], START + 10 * NS_PER_S);
+    REQUIRE(all->process_count == 1);
+    CHECK_INT(all->process[0].gpu, 1);
     board_trouble(board, SMI, -ETIMEDOUT, "late, too");
     CHECK_INT(board_snapshot(board)->gpu[1].state, GPU_STATE_SILENT);
     board_free(board);
