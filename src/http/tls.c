@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdbool.h>
