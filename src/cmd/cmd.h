@@ -23,6 +23,7 @@ struct cmd_option {
     const char *name;
     const char *argument; /* what stands for its value in help; NULL = a flag */
     const char *help;
+    bool is_repeatable; /* several values come joined by "," */
 };
 
 struct cmd;
@@ -108,5 +109,9 @@ int cmd_reload(struct cmd *cmd);
 int cmd_disable_sample(struct cmd *cmd);
 int cmd_disable_report(struct cmd *cmd);
 int cmd_completion(struct cmd *cmd);
+int cmd_serve(struct cmd *cmd);
+
+/* What serve does where the server is linked in; main.c sets it. */
+extern int (*cmd_serve_run)(struct cmd *cmd);
 
 #endif

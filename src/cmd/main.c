@@ -141,6 +141,18 @@ static int take_arguments(struct cmd *cmd, int argc, char **argv)
     return CMD_OK;
 }
 
+/* Values of an option that may come several times live as long as the run. */
+static void take_value(struct cmd *cmd, int option, const char *argument)
+{
+    const char *before = cmd->value[option];
+    bool is_own = option < CMD_OPTIONS_MAX;
+    if (is_own && before != NULL && cmd->command->option[option].is_repeatable) {
+        cmd->value[option] = mem_format("%s,%s", before, argument);
+        return;
+    }
+    cmd->value[option] = argument != NULL ? argument : "";
+}
+
 /* argv[0] is the command's name. */
 static int run_command(struct cmd *cmd, int argc, char **argv)
 {
@@ -161,7 +173,7 @@ static int run_command(struct cmd *cmd, int argc, char **argv)
             cmd->config_path = optarg;
             continue;
         }
-        cmd->value[option] = optarg != NULL ? optarg : "";
+        take_value(cmd, option, optarg);
     }
     int code = take_arguments(cmd, argc, argv);
     return code != CMD_OK ? code : cmd->command->run(cmd);
@@ -236,8 +248,11 @@ static int run(int argc, char **argv)
     return run_command(&cmd, argc - at, argv + at);
 }
 
+int serve_run(struct cmd *cmd); /* serve.c, which only the program has */
+
 int main(int argc, char **argv)
 {
+    cmd_serve_run = serve_run;
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* numbers keep their point whatever the locale */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)mallopt(M_ARENA_MAX, 1); /* the one thread of a take needs no heap of its own */

@@ -30,10 +30,16 @@ struct config {
     int64_t compact_after_s; /* storage.compact_after; -1 = never */
     char *sample_interval;   /* as written, "1m" */
     int64_t sample_interval_s;
-    char *nvidia_smi;  /* sample.nvidia_smi, NULL when unset */
-    char *timezone;    /* general.timezone, "" = the system's */
-    char *server_name; /* general.server_name, "" when unset */
-    bool is_strict;    /* general.strict: unknown keys are errors (default) or warnings */
+    char *nvidia_smi;       /* sample.nvidia_smi, NULL when unset */
+    char *timezone;         /* general.timezone, "" = the system's */
+    char *server_name;      /* general.server_name, "" when unset */
+    bool is_strict;         /* general.strict: unknown keys are errors (default) or warnings */
+    char **listen, **hosts; /* server.listen, server.hosts; NULL ends them */
+    char *base_path;        /* server.base_path, "" when unset */
+    char *tls_certificate, *tls_key; /* server.tls_…, NULL when unset */
+    bool is_process_hidden;          /* server.hide_processes */
+    int64_t live_interval_ns;        /* live.interval */
+    int64_t idle_interval_ns;        /* live.idle_interval; 0 = off */
     struct config_report *report;
     size_t report_count; /* at least 1: a config without [[report]] has the report "default" */
     char **warning;      /* sentences to show, NULL ends it */

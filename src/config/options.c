@@ -103,6 +103,15 @@ static void add_value(struct buf *out, const struct option_row *row, const char 
         }
         return;
     }
+    case OPTION_PACE: {
+        int64_t pace_ns = *(const int64_t *)(const void *)member;
+        if (pace_ns == 0) {
+            buf_text(out, "off");
+        } else {
+            buf_format(out, "%gs", (double)pace_ns / 1e9);
+        }
+        return;
+    }
     case OPTION_WORDS:
         add_words(out, *(char *const *const *)(const void *)member);
         return;

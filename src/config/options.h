@@ -15,13 +15,14 @@ enum option_kind {
     OPTION_FOLDER,
     OPTION_FILE,
     OPTION_DURATION,
-    OPTION_AGE, /* a duration or "never" */
+    OPTION_AGE,  /* a duration or "never" */
+    OPTION_PACE, /* "500ms", "0.5s", "10s", "2m"; "off" where the least is 0; kept in ns */
     OPTION_NAME,
     OPTION_CRON,
     OPTION_CLOCK, /* "09:00" */
     OPTION_WINDOW,
     OPTION_WORD,
-    OPTION_WORDS, /* a list of words */
+    OPTION_WORDS, /* a list of words: those of the row, or any where it has none */
 };
 
 enum option_flag { OPTION_SECRET = 1, OPTION_LIVE = 2, OPTION_LEGACY = 4 };
@@ -39,8 +40,8 @@ struct option_row {
     const char *fallback;
     const char *words; /* allowed ones with | between, or NULL */
     const char *help;
-    size_t member; /* offset in struct config, or in struct config_report for "report" */
-    int64_t least, most;
+    size_t member;       /* offset in struct config, or in struct config_report for "report" */
+    int64_t least, most; /* of a pace: milliseconds */
     enum option_kind kind;
     unsigned flags; /* enum option_flag */
 };

@@ -248,7 +248,8 @@ static void explain_section(struct buf *out, const char *section)
 int splice_template(struct buf *out, const struct config_change *changes, size_t count,
                     struct err *err)
 {
-    static const char *const sections[] = {"general", "slack", "storage", "sample"};
+    static const char *const sections[] = {"general", "slack",  "storage",
+                                           "sample",  "server", "live"};
     const char *report = "default";
     for (size_t i = count; i-- > 0;) {
         report = changes[i].report_name != NULL ? changes[i].report_name : report;

@@ -136,6 +136,42 @@ static int read_age(const struct option_row *row, const char *text, int64_t *out
     return 0;
 }
 
+static int wrong_pace(const struct option_row *row, struct err *err)
+{
+    return err_set(err, -EINVAL,
+                   "%s.%s must be a time from %" PRId64 " ms to %" PRId64
+                   " s (for example: 0.5s, 10s)%s",
+                   row->section, row->key, row->least > 0 ? row->least : 100, row->most / 1000,
+                   row->least == 0 ? " or \"off\"" : "");
+}
+
+static int read_pace(const struct option_row *row, const char *text, int64_t *out_ns,
+                     struct err *err)
+{
+    static const struct {
+        const char *unit;
+        double ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
+    if (row->least == 0 && strcmp(text, "off") == 0) {
+        *out_ns = 0;
+        return 0;
+    }
+    size_t digits = strspn(text, "0123456789.");
+    double value = 0;
+    double ms = 0;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(text + digits, units[i].unit) == 0 &&
+            text_to_double((struct span){text, digits}, &value)) {
+            ms = value * units[i].ms;
+        }
+    }
+    if (ms < (double)(row->least > 0 ? row->least : 100) || ms > (double)row->most) {
+        return wrong_pace(row, err);
+    }
+    *out_ns = (int64_t)(ms * 1e6);
+    return 0;
+}
+
 static int read_bool(const struct option_row *row, const char *text, bool *out, struct err *err)
 {
     if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
@@ -191,6 +227,10 @@ static bool has_word(const char *words, struct span word)
 static int wrong_word(const struct option_row *row, struct err *err)
 {
     OWN_BUF struct buf list = {0};
+    if (row->words == NULL) {
+        return err_set(err, -EINVAL, "%s.%s must be a list of strings in quotes", row->section,
+                       row->key);
+    }
     struct span rest = span_of(row->words);
     struct span part = {0};
     while (span_cut(&rest, '|', &part)) {
@@ -206,7 +246,7 @@ static int read_words(const struct option_row *row, const char *text, char ***ou
     struct span part = {0};
     size_t count = 1;
     while (text[0] != '\0' && span_cut(&rest, ',', &part)) {
-        if (!has_word(row->words, part)) {
+        if (part.length == 0 || (row->words != NULL && !has_word(row->words, part))) {
             return wrong_word(row, err);
         }
         count++;
@@ -259,6 +299,7 @@ static int check_text(const struct option_row *row, const char *text,
     case OPTION_FOLDER:
     case OPTION_BOOL:
     case OPTION_AGE:
+    case OPTION_PACE:
     case OPTION_CLOCK:
     case OPTION_WORDS:
         return 0;
@@ -268,8 +309,8 @@ static int check_text(const struct option_row *row, const char *text,
 
 static bool is_text_kind(enum option_kind kind)
 {
-    return kind != OPTION_BOOL && kind != OPTION_AGE && kind != OPTION_WORDS &&
-           kind != OPTION_WORD && kind != OPTION_DURATION;
+    return kind != OPTION_BOOL && kind != OPTION_AGE && kind != OPTION_PACE &&
+           kind != OPTION_WORDS && kind != OPTION_WORD && kind != OPTION_DURATION;
 }
 
 int value_read_text(const struct option_row *row, const char *text,
@@ -290,6 +331,8 @@ int value_read_text(const struct option_row *row, const char *text,
         return read_bool(row, text, member, err);
     case OPTION_AGE:
         return read_age(row, text, member, err);
+    case OPTION_PACE:
+        return read_pace(row, text, member, err);
     case OPTION_CLOCK:
         return read_clock(row, text, member, err);
     case OPTION_WORDS:
@@ -333,8 +376,9 @@ static int join_words(const struct option_row *row, const struct toml_doc *doc, 
     }
     for (size_t i = toml_node(doc, node)->first; i != TOML_NONE; i = toml_node(doc, i)->next) {
         const struct toml_node *member = toml_node(doc, i);
-        bool is_word = member->kind == TOML_KIND_STRING &&
-                       has_word(row->words, (struct span){member->text, member->text_length});
+        bool is_word = member->kind == TOML_KIND_STRING && member->text_length > 0 &&
+                       memchr(member->text, ',', member->text_length) == NULL &&
+                       strlen(member->text) == member->text_length;
         if (!is_word) {
             return wrong_word(row, err);
         }
@@ -369,7 +413,7 @@ int value_read(const struct option_row *row, const struct toml_doc *doc, size_t 
 void value_free(const struct option_row *row, void *owner)
 {
     void *member = (char *)owner + row->member;
-    if (row->kind == OPTION_BOOL || row->kind == OPTION_AGE) {
+    if (row->kind == OPTION_BOOL || row->kind == OPTION_AGE || row->kind == OPTION_PACE) {
         return;
     }
     if (row->kind == OPTION_WORDS) {
