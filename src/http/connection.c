@@ -81,6 +81,12 @@ void connection_finish(struct http_connection *connection)
     }
 }
 
+static void release_body(struct http_connection *connection)
+{
+    connection->server->bodies_bytes -= connection->body_held;
+    connection->body_held = 0;
+}
+
 void connection_free(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
@@ -91,7 +97,7 @@ void connection_free(struct http_connection *connection)
         request_fini(connection->request);
         free(connection->request);
     }
-    server->bodies_bytes -= connection->body_held;
+    release_body(connection);
     server_count_remove(server, &connection->key);
     if (connection->previous != NULL) {
         connection->previous->next = connection->next;
@@ -140,8 +146,7 @@ static void answer(struct http_connection *connection)
     if (!connection->is_answered) {
         http_reply_error(&request, 500, "no answer was made");
     }
-    server->bodies_bytes -= connection->body_held;
-    connection->body_held = 0;
+    release_body(connection);
     if (connection->phase == PHASE_WEBSOCKET) {
         request_fini(parsed);
         free(parsed);
@@ -157,6 +162,8 @@ static void answer(struct http_connection *connection)
 static void refuse(struct http_connection *connection, int status, const char *sentence)
 {
     reply_refusal(connection, status, sentence);
+    buf_fini(&connection->request->body);
+    release_body(connection);
     connection_finish(connection);
 }
 

@@ -24,7 +24,9 @@ class Server:
     def __init__(self, *options, address="127.0.0.1:0"):
         addresses = [address] if isinstance(address, str) else list(address)
         self.process = subprocess.Popen([HTTP_ECHO] + list(options) + addresses, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stderr=subprocess.PIPE, text=True,
+                                        # What is freed must not count as memory in use.
+                                        env=dict(os.environ, ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=1"))
         words = self.process.stdout.readline().split()
         if not words:
             self.error = self.process.communicate()[1]

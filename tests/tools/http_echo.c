@@ -135,9 +135,8 @@ static bool upgrade(struct echo *echo, struct http_request *request)
 static void reply_text(struct http_request *request, int status, const char *text, size_t length)
 {
     struct http_blob *body = http_blob_new(text, length);
-    http_reply(request, &(struct http_reply){.status = status,
-                                             .type = "text/plain; charset=utf-8",
-                                             .body = body});
+    http_reply(request, &(struct http_reply){
+                            .status = status, .type = "text/plain; charset=utf-8", .body = body});
     http_blob_unref(body);
 }
 
@@ -145,7 +144,8 @@ static void reply_about(struct echo *echo, struct http_request *request)
 {
     char text[1024];
     int length = snprintf(
-        text, sizeof text, "method=%s\npath=%s\nquery=%s\npeer=%s\nloopback=%d\ntls=%d\nx-test=%s\nopen=%zu\n",
+        text, sizeof text,
+        "method=%s\npath=%s\nquery=%s\npeer=%s\nloopback=%d\ntls=%d\nx-test=%s\nopen=%zu\n",
         request->method, request->path, request->query, request->peer, request->is_loopback,
         request->is_tls, http_header(request, "x-test"), http_server_connections(echo->server));
     reply_text(request, 200, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
@@ -183,7 +183,8 @@ static void handle(void *arg, struct http_request *request)
                                                  .type = "application/octet-stream",
                                                  .body = echo->big});
     } else if (strcmp(request->path, "/page") == 0) {
-        static const struct http_header_line lines[] = {{"X-Split", "a\r\nX-Evil: b"}, {NULL, NULL}};
+        static const struct http_header_line lines[] = {{"X-Split", "a\r\nX-Evil: b"},
+                                                        {NULL, NULL}};
         http_reply(request, &(struct http_reply){.status = 200,
                                                  .type = "text/html",
                                                  .body = echo->page,
@@ -273,10 +274,10 @@ static void fill(struct echo *echo)
 {
     /* PAGE, by gzip -n. */
     static const unsigned char packed[] = {
-        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xb3, 0x51, 0x4c, 0xc9,
-        0x4f, 0x2e, 0xa9, 0x2c, 0x48, 0x55, 0xc8, 0x28, 0xc9, 0xcd, 0xb1, 0xb3, 0x29, 0xc9,
-        0x2c, 0xc9, 0x49, 0xb5, 0x2b, 0x48, 0x4c, 0x4f, 0xb5, 0xd1, 0x87, 0xb0, 0x01, 0x08,
-        0x81, 0x77, 0x77, 0x22, 0x00, 0x00, 0x00,
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xb3, 0x51, 0x4c,
+        0xc9, 0x4f, 0x2e, 0xa9, 0x2c, 0x48, 0x55, 0xc8, 0x28, 0xc9, 0xcd, 0xb1, 0xb3,
+        0x29, 0xc9, 0x2c, 0xc9, 0x49, 0xb5, 0x2b, 0x48, 0x4c, 0x4f, 0xb5, 0xd1, 0x87,
+        0xb0, 0x01, 0x08, 0x81, 0x77, 0x77, 0x22, 0x00, 0x00, 0x00,
     };
     char *big = mem_new(BIG_BYTES, 1);
     memset(big, 'b', BIG_BYTES);
