@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "http/connection.h"
-#include "http/frame.h"
+#include "http/wire.h"
 
 #include <assert.h>
 #include <openssl/evp.h>
@@ -25,11 +25,11 @@ struct websocket {
     struct http_connection *connection;
     const struct websocket_ops *ops;
     void *arg;
-    struct frame_reader reader;
+    struct wire_reader reader;
     struct event *stall;            /* running while something waits for the socket */
     uint64_t taken;                 /* when it was started */
     struct websocket_frame *newest; /* kept until the socket has drained */
-    unsigned char pong[FRAME_HEAD_BYTES + FRAME_CONTROL_BYTES];
+    unsigned char pong[WIRE_HEAD_BYTES + WIRE_CONTROL_BYTES];
     size_t pong_length; /* 0 = no ping to answer; only the last one is */
     int silences;
     bool is_closing; /* our close frame went out */
@@ -39,8 +39,8 @@ struct websocket {
 
 static void build(struct buf *out, int first_byte, const char *data, size_t length)
 {
-    unsigned char head[FRAME_HEAD_BYTES];
-    buf_add(out, head, frame_head(head, first_byte, length));
+    unsigned char head[WIRE_HEAD_BYTES];
+    buf_add(out, head, wire_head(head, first_byte, length));
     buf_add(out, data, length);
 }
 
@@ -48,11 +48,11 @@ struct websocket_frame *websocket_frame_text(const char *text, size_t length, bo
 {
     struct websocket_frame *frame = mem_new(1, sizeof *frame);
     frame->references = 1;
-    build(&frame->plain, FRAME_TEXT, text, length);
+    build(&frame->plain, WIRE_TEXT, text, length);
     if (is_compressed && length >= COMPRESSED_BYTES) {
         struct buf deflated = {0};
-        frame_deflate(text, length, &deflated);
-        build(&frame->deflated, FRAME_TEXT | 0x40, deflated.data, deflated.length);
+        wire_deflate(text, length, &deflated);
+        build(&frame->deflated, WIRE_TEXT | 0x40, deflated.data, deflated.length);
         buf_fini(&deflated);
     }
     return frame;
@@ -123,9 +123,9 @@ static void send_frame(struct websocket *socket, struct websocket_frame *frame)
 
 static void send_control(struct websocket *socket, int opcode, const void *data, size_t length)
 {
-    unsigned char bytes[FRAME_HEAD_BYTES + FRAME_CONTROL_BYTES];
-    assert(length <= FRAME_CONTROL_BYTES);
-    size_t head = frame_head(bytes, opcode, length);
+    unsigned char bytes[WIRE_HEAD_BYTES + WIRE_CONTROL_BYTES];
+    assert(length <= WIRE_CONTROL_BYTES);
+    size_t head = wire_head(bytes, opcode, length);
     if (length > 0) {
         memcpy(bytes + head, data, length);
     }
@@ -165,7 +165,7 @@ void websocket_send_newest(struct websocket *socket, struct websocket_frame *fra
 
 static void send_pong(struct websocket *socket, struct span payload)
 {
-    socket->pong_length = frame_head(socket->pong, FRAME_PONG, payload.length);
+    socket->pong_length = wire_head(socket->pong, WIRE_PONG, payload.length);
     if (payload.length > 0) {
         memcpy(socket->pong + socket->pong_length, payload.data, payload.length);
     }
@@ -181,11 +181,11 @@ void websocket_close(struct websocket *socket, int code, const char *reason)
     if (socket->is_closing) {
         return;
     }
-    char payload[FRAME_CONTROL_BYTES];
+    char payload[WIRE_CONTROL_BYTES];
     payload[0] = (char)(code >> 8);
     payload[1] = (char)code;
     text_copy(payload + 2, sizeof payload - 2, reason != NULL ? reason : "");
-    send_control(socket, FRAME_CLOSE, payload, 2 + strlen(payload + 2));
+    send_control(socket, WIRE_CLOSE, payload, 2 + strlen(payload + 2));
     socket->is_closing = true;
     websocket_frame_unref(socket->newest);
     socket->newest = NULL;
@@ -203,7 +203,7 @@ void websocket_detach(struct http_connection *connection)
         event_free(socket->stall);
     }
     websocket_frame_unref(socket->newest);
-    frame_reader_fini(&socket->reader);
+    wire_reader_fini(&socket->reader);
     free(socket);
 }
 
@@ -214,29 +214,29 @@ static void part(struct http_connection *connection)
     connection_finish(connection);
 }
 
-static void handle(struct websocket *socket, enum frame_event event)
+static void handle(struct websocket *socket, enum wire_event event)
 {
     struct http_connection *connection = socket->connection;
     switch (event) {
-    case FRAME_MORE:
+    case WIRE_MORE:
         break;
-    case FRAME_GOT_TEXT:
+    case WIRE_GOT_TEXT:
         if (!socket->is_closing) {
             socket->ops->message(socket->arg, socket, socket->reader.payload);
         }
         break;
-    case FRAME_GOT_PING:
+    case WIRE_GOT_PING:
         if (!socket->is_closing) {
             send_pong(socket, socket->reader.payload);
         }
         break;
-    case FRAME_GOT_PONG:
+    case WIRE_GOT_PONG:
         break;
-    case FRAME_GOT_CLOSE:
+    case WIRE_GOT_CLOSE:
         websocket_close(socket, socket->reader.code, "");
         part(connection);
         break;
-    case FRAME_FAULT:
+    case WIRE_FAULT:
         websocket_close(socket, socket->reader.code, socket->reader.reason);
         part(connection);
         break;
@@ -255,7 +255,7 @@ void websocket_readable(struct http_connection *connection)
         socket->silences = 0;
         const void *data = evbuffer_pullup(input, (ev_ssize_t)length);
         size_t used = 0;
-        enum frame_event event = frame_read(&socket->reader, data, length, &used);
+        enum wire_event event = wire_read(&socket->reader, data, length, &used);
         handle(socket, event);
         (void)evbuffer_drain(input, used);
     }
@@ -289,7 +289,7 @@ void websocket_timeout(struct http_connection *connection)
     }
     socket->silences++;
     if (websocket_is_drained(socket)) {
-        send_control(socket, FRAME_PING, "", 0);
+        send_control(socket, WIRE_PING, "", 0);
     }
     connection_set_timer(connection, connection->server->limits.ping_ns);
 }
@@ -355,8 +355,8 @@ struct websocket *http_upgrade(struct http_request *request, const struct websoc
         free(socket);
         return NULL;
     }
-    bool is_deflate = frame_offers_deflate(http_header(request, "sec-websocket-extensions"));
-    frame_reader_init(&socket->reader, connection->server->limits.message_bytes, is_deflate);
+    bool is_deflate = wire_offers_deflate(http_header(request, "sec-websocket-extensions"));
+    wire_reader_init(&socket->reader, connection->server->limits.message_bytes, is_deflate);
     send_upgrade(request, is_deflate);
     connection->is_answered = true;
     connection->socket = socket;

@@ -3,7 +3,7 @@
 /* Any bytes as a client's frames, with and without compression: the same messages come out however
  * the bytes are cut, no message is past the limit, and the end has a code. The first byte says
  * whether compression was agreed on; a text that is there is also sent through our own deflate. */
-#include "http/frame.h"
+#include "http/wire.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,15 +21,15 @@ struct outcome {
 static struct outcome feed_all(const uint8_t *data, size_t size, size_t piece, bool is_deflate)
 {
     struct outcome outcome = {0};
-    struct frame_reader reader;
-    frame_reader_init(&reader, LIMIT_BYTES, is_deflate);
+    struct wire_reader reader;
+    wire_reader_init(&reader, LIMIT_BYTES, is_deflate);
     for (size_t at = 0; at < size;) {
         size_t length = size - at < piece ? size - at : piece;
         size_t used = 0;
-        enum frame_event event = frame_read(&reader, data + at, length, &used);
-        assert(used <= length && (used > 0 || event == FRAME_FAULT));
+        enum wire_event event = wire_read(&reader, data + at, length, &used);
+        assert(used <= length && (used > 0 || event == WIRE_FAULT));
         at += used;
-        if (event == FRAME_MORE) {
+        if (event == WIRE_MORE) {
             continue;
         }
         outcome.events++;
@@ -38,35 +38,35 @@ static struct outcome feed_all(const uint8_t *data, size_t size, size_t piece, b
         for (size_t i = 0; i < reader.payload.length; i++) {
             outcome.sum = outcome.sum * 31 + (unsigned char)reader.payload.data[i];
         }
-        if (event == FRAME_FAULT || event == FRAME_GOT_CLOSE) {
+        if (event == WIRE_FAULT || event == WIRE_GOT_CLOSE) {
             assert(outcome.code == 0 && reader.code >= 1000 && reader.code < 5000);
             outcome.code = reader.code;
         }
     }
-    frame_reader_fini(&reader);
+    wire_reader_fini(&reader);
     return outcome;
 }
 
 static void there_and_back(const uint8_t *data, size_t size)
 {
     struct buf deflated = {0};
-    frame_deflate((const char *)data, size, &deflated);
-    unsigned char head[FRAME_HEAD_BYTES];
-    size_t head_length = frame_head(head, FRAME_TEXT | 0x40, deflated.length);
+    wire_deflate((const char *)data, size, &deflated);
+    unsigned char head[WIRE_HEAD_BYTES];
+    size_t head_length = wire_head(head, WIRE_TEXT | 0x40, deflated.length);
     head[1] |= 0x80;
     struct buf frame = {0};
     buf_add(&frame, head, head_length);
     buf_add(&frame, "\0\0\0", 4);
     buf_add(&frame, deflated.data, deflated.length);
-    struct frame_reader reader;
-    frame_reader_init(&reader, (size_t)1 << 20, true);
+    struct wire_reader reader;
+    wire_reader_init(&reader, (size_t)1 << 20, true);
     size_t used = 0;
-    enum frame_event event = frame_read(&reader, frame.data, frame.length, &used);
-    assert(event == FRAME_GOT_TEXT || (event == FRAME_FAULT && reader.code == 1007));
-    if (event == FRAME_GOT_TEXT) {
+    enum wire_event event = wire_read(&reader, frame.data, frame.length, &used);
+    assert(event == WIRE_GOT_TEXT || (event == WIRE_FAULT && reader.code == 1007));
+    if (event == WIRE_GOT_TEXT) {
         assert(reader.payload.length == size && memcmp(reader.payload.data, data, size) == 0);
     }
-    frame_reader_fini(&reader);
+    wire_reader_fini(&reader);
     buf_fini(&frame);
     buf_fini(&deflated);
 }
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char text[1024];
     memset(text, 0, sizeof text);
     memcpy(text, data, size < sizeof text ? size : sizeof text);
-    (void)frame_offers_deflate(memchr(text, 0, sizeof text) != NULL ? text : "");
+    (void)wire_offers_deflate(memchr(text, 0, sizeof text) != NULL ? text : "");
     there_and_back(data, size);
     return 0;
 }

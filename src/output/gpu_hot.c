@@ -24,7 +24,8 @@ static void key_float(struct jsonout *json, const char *key, double value)
 {
     if (!isnan(value)) {
         jsonout_key(json, key);
-        jsonout_float(json, value);
+        /* Three decimals are what a driver gives; what multiplying adds behind them is noise. */
+        jsonout_float(json, round(value * 1000) / 1000);
     }
 }
 

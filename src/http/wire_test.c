@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
-#include "http/frame.h"
+#include "http/wire.h"
 
 #include "tests/check.h"
 
@@ -12,8 +12,8 @@
 static void add_frame(struct buf *out, int first_byte, const void *payload, size_t length)
 {
     static const unsigned char mask[4] = {0x11, 0x22, 0x33, 0x44};
-    unsigned char head[FRAME_HEAD_BYTES];
-    size_t head_length = frame_head(head, first_byte, length);
+    unsigned char head[WIRE_HEAD_BYTES];
+    size_t head_length = wire_head(head, first_byte, length);
     head[0] = (unsigned char)first_byte;
     head[1] |= 0x80;
     buf_add(out, head, head_length);
@@ -27,30 +27,30 @@ static void add_frame(struct buf *out, int first_byte, const void *payload, size
  * piece and byte by byte. The last text is left in `last`. */
 static void events_of(const struct buf *bytes, size_t piece, char *events, char *last)
 {
-    struct frame_reader reader;
-    frame_reader_init(&reader, LIMIT_BYTES, true);
+    struct wire_reader reader;
+    wire_reader_init(&reader, LIMIT_BYTES, true);
     for (size_t at = 0; at < bytes->length;) {
         size_t used = 0;
         size_t length = bytes->length - at < piece ? bytes->length - at : piece;
-        enum frame_event event = frame_read(&reader, bytes->data + at, length, &used);
+        enum wire_event event = wire_read(&reader, bytes->data + at, length, &used);
         at += used;
-        if (event == FRAME_MORE) {
+        if (event == WIRE_MORE) {
             continue;
         }
         *events++ = "-TIOCF"[event];
-        if (event == FRAME_GOT_TEXT) {
+        if (event == WIRE_GOT_TEXT) {
             (void)snprintf(last, LIMIT_BYTES + 1, "%.*s", (int)reader.payload.length,
                            reader.payload.data);
         }
-        if (event == FRAME_FAULT || event == FRAME_GOT_CLOSE) {
+        if (event == WIRE_FAULT || event == WIRE_GOT_CLOSE) {
             events += snprintf(events, 8, "%d", reader.code);
         }
-        if (event == FRAME_FAULT) {
+        if (event == WIRE_FAULT) {
             break;
         }
     }
     *events = '\0';
-    frame_reader_fini(&reader);
+    wire_reader_fini(&reader);
 }
 
 static void check_events(struct buf *bytes, const char *wanted, const char *wanted_text)
@@ -179,7 +179,7 @@ TEST(compressed_text_goes_there_and_back)
     struct buf deflated = {0};
     static const char text[] =
         "{\"gpu\":0,\"util\":12},{\"gpu\":1,\"util\":12},{\"gpu\":2,\"util\":12}";
-    frame_deflate(text, sizeof text - 1, &deflated);
+    wire_deflate(text, sizeof text - 1, &deflated);
     CHECK(deflated.length < sizeof text - 1);
     add_frame(&bytes, 0xc1, deflated.data, deflated.length);
     add_frame(&bytes, 0x41, deflated.data, 5);
@@ -199,12 +199,12 @@ TEST(a_bomb_does_not_go_off)
     for (int i = 0; i < 100000; i++) {
         buf_char(&text, 'x');
     }
-    frame_deflate(text.data, text.length, &deflated);
+    wire_deflate(text.data, text.length, &deflated);
     CHECK(deflated.length < LIMIT_BYTES);
     add_frame(&bytes, 0xc1, deflated.data, deflated.length);
     check_events(&bytes, "F1009", "");
     buf_clear(&deflated);
-    frame_deflate(text.data, LIMIT_BYTES, &deflated);
+    wire_deflate(text.data, LIMIT_BYTES, &deflated);
     add_frame(&bytes, 0xc1, deflated.data, deflated.length);
     text.data[LIMIT_BYTES] = '\0';
     check_events(&bytes, "T", text.data);
@@ -216,16 +216,15 @@ TEST(a_bomb_does_not_go_off)
 
 TEST(an_offer_of_compression_is_judged)
 {
-    CHECK(frame_offers_deflate("permessage-deflate"));
-    CHECK(frame_offers_deflate("permessage-deflate; client_max_window_bits"));
-    CHECK(frame_offers_deflate("permessage-deflate; client_max_window_bits=10"));
-    CHECK(frame_offers_deflate("x-other, permessage-deflate; server_no_context_takeover"));
-    CHECK(
-        frame_offers_deflate("permessage-deflate; server_max_window_bits=10, permessage-deflate"));
-    CHECK(!frame_offers_deflate(""));
-    CHECK(!frame_offers_deflate("permessage-deflate; server_max_window_bits=10"));
-    CHECK(!frame_offers_deflate("permessage-deflate; unknown"));
-    CHECK(!frame_offers_deflate("x-webkit-deflate-frame"));
+    CHECK(wire_offers_deflate("permessage-deflate"));
+    CHECK(wire_offers_deflate("permessage-deflate; client_max_window_bits"));
+    CHECK(wire_offers_deflate("permessage-deflate; client_max_window_bits=10"));
+    CHECK(wire_offers_deflate("x-other, permessage-deflate; server_no_context_takeover"));
+    CHECK(wire_offers_deflate("permessage-deflate; server_max_window_bits=10, permessage-deflate"));
+    CHECK(!wire_offers_deflate(""));
+    CHECK(!wire_offers_deflate("permessage-deflate; server_max_window_bits=10"));
+    CHECK(!wire_offers_deflate("permessage-deflate; unknown"));
+    CHECK(!wire_offers_deflate("x-webkit-deflate-frame"));
 }
 
 MAIN(RUN(a_message_may_come_in_pieces_with_pings_between), RUN(lengths_of_all_sizes_are_read),

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
-#include "http/frame.h"
+#include "http/wire.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,43 +12,43 @@
 #define BIT_MASKED 0x80
 #define KEPT_BYTES ((size_t)1024)
 
-void frame_reader_init(struct frame_reader *reader, size_t limit_bytes, bool is_deflate)
+void wire_reader_init(struct wire_reader *reader, size_t limit_bytes, bool is_deflate)
 {
-    *reader = (struct frame_reader){.limit_bytes = limit_bytes, .is_deflate = is_deflate};
+    *reader = (struct wire_reader){.limit_bytes = limit_bytes, .is_deflate = is_deflate};
 }
 
-void frame_reader_fini(struct frame_reader *reader)
+void wire_reader_fini(struct wire_reader *reader)
 {
     buf_fini(&reader->message);
     buf_fini(&reader->inflated);
 }
 
-static enum frame_event fault(struct frame_reader *reader, int code, const char *reason)
+static enum wire_event fault(struct wire_reader *reader, int code, const char *reason)
 {
     reader->is_over = true;
     reader->code = code;
     reader->reason = reason;
     reader->payload = (struct span){"", 0};
-    return FRAME_FAULT;
+    return WIRE_FAULT;
 }
 
-static int opcode_of(const struct frame_reader *reader)
+static int opcode_of(const struct wire_reader *reader)
 {
     return reader->head[0] & 0x0f;
 }
 
-static bool is_control(const struct frame_reader *reader)
+static bool is_control(const struct wire_reader *reader)
 {
     return (reader->head[0] & 0x08) != 0;
 }
 
-static bool is_final(const struct frame_reader *reader)
+static bool is_final(const struct wire_reader *reader)
 {
     return (reader->head[0] & BIT_FINAL) != 0;
 }
 
 /* Bytes of the head, as far as those that are there can tell. */
-static size_t head_size(const struct frame_reader *reader)
+static size_t head_size(const struct wire_reader *reader)
 {
     if (reader->head_length < 2) {
         return 2;
@@ -58,11 +58,11 @@ static size_t head_size(const struct frame_reader *reader)
 }
 
 /* Judges the first two bytes, before the rest of the head is waited for. */
-static enum frame_event check_start(struct frame_reader *reader)
+static enum wire_event check_start(struct wire_reader *reader)
 {
     int opcode = opcode_of(reader);
     bool is_deflated = (reader->head[0] & BIT_DEFLATED) != 0;
-    bool is_start = opcode == FRAME_TEXT || opcode == FRAME_BINARY;
+    bool is_start = opcode == WIRE_TEXT || opcode == WIRE_BINARY;
     if ((reader->head[0] & 0x30) != 0 || (is_deflated && !(reader->is_deflate && is_start))) {
         return fault(reader, 1002, "a reserved bit is set");
     }
@@ -70,29 +70,29 @@ static enum frame_event check_start(struct frame_reader *reader)
         return fault(reader, 1002, "a frame that is not masked");
     }
     if (is_control(reader)) {
-        if (opcode > FRAME_PONG) {
+        if (opcode > WIRE_PONG) {
             return fault(reader, 1002, "an unknown kind of frame");
         }
-        if (!is_final(reader) || (reader->head[1] & 0x7f) > FRAME_CONTROL_BYTES) {
+        if (!is_final(reader) || (reader->head[1] & 0x7f) > WIRE_CONTROL_BYTES) {
             return fault(reader, 1002, "a control frame that is too long or in pieces");
         }
-        return FRAME_MORE;
+        return WIRE_MORE;
     }
-    if (opcode > FRAME_BINARY) {
+    if (opcode > WIRE_BINARY) {
         return fault(reader, 1002, "an unknown kind of frame");
     }
     if (is_start == reader->is_in_message) {
         return fault(reader, 1002, "a message within a message, or none to go on with");
     }
-    if (opcode == FRAME_BINARY) {
+    if (opcode == WIRE_BINARY) {
         return fault(reader, 1003, "only text is taken");
     }
-    return FRAME_MORE;
+    return WIRE_MORE;
 }
 
-static enum frame_event begin_message(struct frame_reader *reader)
+static enum wire_event begin_message(struct wire_reader *reader)
 {
-    if (opcode_of(reader) != FRAME_CONTINUATION) {
+    if (opcode_of(reader) != WIRE_CONTINUATION) {
         reader->is_in_message = true;
         reader->is_message_deflated = (reader->head[0] & BIT_DEFLATED) != 0;
         reader->fragments = 0;
@@ -107,10 +107,10 @@ static enum frame_event begin_message(struct frame_reader *reader)
     if (reader->left > reader->limit_bytes - reader->message.length) {
         return fault(reader, 1009, "the message is too long");
     }
-    return FRAME_MORE;
+    return WIRE_MORE;
 }
 
-static enum frame_event end_head(struct frame_reader *reader)
+static enum wire_event end_head(struct wire_reader *reader)
 {
     size_t bytes = reader->head_length == 14 ? 8 : reader->head_length == 8 ? 2 : 0;
     reader->left = bytes == 0 ? reader->head[1] & 0x7f : 0;
@@ -125,27 +125,27 @@ static enum frame_event end_head(struct frame_reader *reader)
     reader->is_in_payload = true;
     if (is_control(reader)) {
         reader->control_length = 0;
-        return FRAME_MORE;
+        return WIRE_MORE;
     }
     return begin_message(reader);
 }
 
-static enum frame_event read_head(struct frame_reader *reader, const unsigned char *data,
-                                  size_t length, size_t *used)
+static enum wire_event read_head(struct wire_reader *reader, const unsigned char *data,
+                                 size_t length, size_t *used)
 {
     while (*used < length) {
         reader->head[reader->head_length++] = data[(*used)++];
-        if (reader->head_length == 2 && check_start(reader) == FRAME_FAULT) {
-            return FRAME_FAULT;
+        if (reader->head_length == 2 && check_start(reader) == WIRE_FAULT) {
+            return WIRE_FAULT;
         }
         if (reader->head_length == head_size(reader)) {
             return end_head(reader);
         }
     }
-    return FRAME_MORE;
+    return WIRE_MORE;
 }
 
-static void read_payload(struct frame_reader *reader, const unsigned char *data, size_t length,
+static void read_payload(struct wire_reader *reader, const unsigned char *data, size_t length,
                          size_t *used)
 {
     size_t count = length - *used;
@@ -186,7 +186,7 @@ static bool is_utf8(struct span text)
 }
 
 /* 0, or the code to close with. */
-static int inflate_message(struct frame_reader *reader)
+static int inflate_message(struct wire_reader *reader)
 {
     static const unsigned char tail[] = {0, 0, 0xff, 0xff};
     z_stream stream = {0};
@@ -216,7 +216,7 @@ static int inflate_message(struct frame_reader *reader)
     return is_whole || code == Z_STREAM_END ? 0 : 1007;
 }
 
-static enum frame_event end_message(struct frame_reader *reader)
+static enum wire_event end_message(struct wire_reader *reader)
 {
     reader->is_in_message = false;
     struct buf *content = &reader->message;
@@ -233,7 +233,7 @@ static enum frame_event end_message(struct frame_reader *reader)
     if (!is_utf8(reader->payload)) {
         return fault(reader, 1007, "the text is no UTF-8");
     }
-    return FRAME_GOT_TEXT;
+    return WIRE_GOT_TEXT;
 }
 
 static bool is_close_code(int code)
@@ -242,7 +242,7 @@ static bool is_close_code(int code)
            (code >= 3000 && code <= 4999);
 }
 
-static enum frame_event end_close(struct frame_reader *reader)
+static enum wire_event end_close(struct wire_reader *reader)
 {
     reader->code = 1000;
     if (reader->control_length == 1) {
@@ -259,52 +259,51 @@ static enum frame_event end_close(struct frame_reader *reader)
         }
     }
     reader->is_over = true;
-    return FRAME_GOT_CLOSE;
+    return WIRE_GOT_CLOSE;
 }
 
-static enum frame_event end_frame(struct frame_reader *reader)
+static enum wire_event end_frame(struct wire_reader *reader)
 {
     reader->is_in_payload = false;
     reader->head_length = 0;
     if (is_control(reader)) {
         reader->payload = (struct span){(const char *)reader->control, reader->control_length};
         switch (opcode_of(reader)) {
-        case FRAME_PING:
-            return FRAME_GOT_PING;
-        case FRAME_PONG:
-            return FRAME_GOT_PONG;
+        case WIRE_PING:
+            return WIRE_GOT_PING;
+        case WIRE_PONG:
+            return WIRE_GOT_PONG;
         default:
             return end_close(reader);
         }
     }
-    return is_final(reader) ? end_message(reader) : FRAME_MORE;
+    return is_final(reader) ? end_message(reader) : WIRE_MORE;
 }
 
-enum frame_event frame_read(struct frame_reader *reader, const void *data, size_t length,
-                            size_t *used)
+enum wire_event wire_read(struct wire_reader *reader, const void *data, size_t length, size_t *used)
 {
     *used = 0;
     while (!reader->is_over) {
         if (!reader->is_in_payload) {
-            enum frame_event event = read_head(reader, data, length, used);
-            if (event != FRAME_MORE || !reader->is_in_payload) {
+            enum wire_event event = read_head(reader, data, length, used);
+            if (event != WIRE_MORE || !reader->is_in_payload) {
                 return event;
             }
         }
         read_payload(reader, data, length, used);
         if (reader->left > 0) {
-            return FRAME_MORE;
+            return WIRE_MORE;
         }
-        enum frame_event event = end_frame(reader);
-        if (event != FRAME_MORE) {
+        enum wire_event event = end_frame(reader);
+        if (event != WIRE_MORE) {
             return event;
         }
     }
     *used = length; /* after the end everything is thrown away */
-    return FRAME_MORE;
+    return WIRE_MORE;
 }
 
-size_t frame_head(unsigned char head[FRAME_HEAD_BYTES], int first_byte, uint64_t length)
+size_t wire_head(unsigned char head[WIRE_HEAD_BYTES], int first_byte, uint64_t length)
 {
     head[0] = (unsigned char)(BIT_FINAL | first_byte);
     size_t bytes = length < 126 ? 0 : length < 65536 ? 2 : 8;
@@ -315,7 +314,7 @@ size_t frame_head(unsigned char head[FRAME_HEAD_BYTES], int first_byte, uint64_t
     return 2 + bytes;
 }
 
-void frame_deflate(const char *text, size_t length, struct buf *out)
+void wire_deflate(const char *text, size_t length, struct buf *out)
 {
     z_stream stream = {0};
     assert(length <= UINT32_MAX / 2);
@@ -360,7 +359,7 @@ static bool is_kept(struct span parameter)
                           span_equals(name, "client_no_context_takeover"));
 }
 
-bool frame_offers_deflate(const char *extensions)
+bool wire_offers_deflate(const char *extensions)
 {
     struct span rest = span_of(extensions);
     struct span offer;
