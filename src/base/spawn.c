@@ -174,7 +174,7 @@ static bool exchange(struct pipes *pipes, const char *input, size_t limit, int64
         if (polled[1].revents != 0) {
             drain(&pipes->error[0], &result->error, limit, &result->is_cut);
         }
-        if (polled[2].revents != 0) {
+        if (polled[2].revents != 0 && input != NULL) {
             feed(&pipes->input[1], &input);
         }
     }

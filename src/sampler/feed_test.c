@@ -159,7 +159,7 @@ static bool is_gone(pid_t pid)
 
 TEST(a_source_is_read_at_its_interval)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, PATIENCE_NS);
     CHECK_INT(feed_status(feed).state, FEED_STARTING);
     int fd = feed_fd(feed);
@@ -180,7 +180,7 @@ TEST(a_source_is_read_at_its_interval)
 
 TEST(nothing_runs_while_it_is_off)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, PATIENCE_NS);
     feed_set_interval(feed, 0);
     CHECK(feed_tick(feed, clock_mono_ns()) == INT64_MAX);
@@ -198,7 +198,7 @@ TEST(nothing_runs_while_it_is_off)
 
 TEST(what_the_source_cannot_read_is_told_and_costs_no_process)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, PATIENCE_NS);
     shared->mode = MODE_TROUBLE;
     PLAY(feed, heard.troubles >= 3);
@@ -230,7 +230,7 @@ static void check_recovery(struct feed *feed, struct heard *heard, pid_t old)
 
 TEST(a_read_that_hangs_is_given_up_and_its_process_replaced)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, 300 * MS);
     PLAY(feed, heard.snapshots >= 1);
     pid_t old = feed_status(feed).pid;
@@ -246,7 +246,7 @@ TEST(a_read_that_hangs_is_given_up_and_its_process_replaced)
 
 TEST(a_frozen_process_is_replaced)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, 300 * MS);
     PLAY(feed, heard.snapshots >= 1);
     pid_t old = feed_status(feed).pid;
@@ -258,7 +258,7 @@ TEST(a_frozen_process_is_replaced)
 
 TEST(a_crash_in_a_library_is_told_and_its_process_replaced)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, PATIENCE_NS);
     PLAY(feed, heard.snapshots >= 1);
     pid_t old = feed_status(feed).pid;
@@ -276,7 +276,7 @@ TEST(a_crash_in_a_library_is_told_and_its_process_replaced)
 /* Between two looks at a process that keeps crashing the pause doubles. */
 TEST(a_process_that_keeps_crashing_is_started_less_and_less_often)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, PATIENCE_NS);
     shared->mode = MODE_EXIT;
     int64_t start_ns = clock_mono_ns();
@@ -327,7 +327,7 @@ TEST(a_process_that_speaks_nonsense_is_replaced)
                  {speak_endlessly, "cannot be understood (frames of version 0"},
                  {speak_unasked, "said what it was not asked"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct heard heard;
+        struct heard heard = {0};
         struct feed *feed = open_feed(&heard, cases[i].run, PATIENCE_NS);
         PLAY(feed, heard.code == -EPROTO);
         CHECK(strstr(heard.sentence, cases[i].said) != NULL);
@@ -353,7 +353,7 @@ static struct feed *open_program(struct heard *heard, const char *const *argv)
 
 TEST(a_program_that_is_none_of_ours_is_told)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_program(&heard, (const char *const[]){"/nonexistent", NULL});
     PLAY(feed, heard.troubles >= 1);
     CHECK(strstr(heard.sentence, "ended with exit status 127") != NULL);
@@ -371,7 +371,7 @@ static int ignore_the_end(int fd, void *arg)
 
 TEST(processes_that_do_not_end_are_counted_and_limited)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed_options options = {.name = "scripted",
                                    .run = ignore_the_end,
                                    .handler = {hear_snapshot, hear_trouble, &heard},
@@ -380,7 +380,6 @@ TEST(processes_that_do_not_end_are_counted_and_limited)
                                    .first_deadline_ns = 200 * MS,
                                    .pause_first_ns = MS,
                                    .kill_signal = SIGTERM};
-    heard = (struct heard){0};
     shared->mode = MODE_HANG;
     struct feed *feed = NULL;
     REQUIRE(feed_open(&feed, &options, NULL) == 0);
@@ -434,7 +433,7 @@ TEST(a_child_inherits_its_socket_and_stderr_and_nothing_is_left_open)
     int before = count_descriptors();
     int listening = socket(AF_UNIX, SOCK_STREAM, 0);
     int high = fcntl(listening, F_DUPFD, 500);
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, tell_descriptors, 300 * MS);
     PLAY(feed, heard.snapshots >= 1);
     CHECK_INT(shared->descriptors, 4);
@@ -456,7 +455,7 @@ TEST(a_child_ends_with_the_daemon)
     shared->pid = 0;
     pid_t daemon = fork();
     if (daemon == 0) {
-        struct heard heard;
+        struct heard heard = {0};
         struct feed *feed = open_feed(&heard, serve_scripted, PATIENCE_NS);
         shared->mode = MODE_HANG;
         for (;;) {
@@ -483,7 +482,7 @@ TEST(a_child_ends_with_the_daemon)
 
 TEST(an_answer_in_time_counts_although_the_loop_was_late)
 {
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_scripted, 500 * MS);
     PLAY(feed, heard.snapshots >= 1);
     int64_t end_ns = clock_mono_ns() + PATIENCE_NS;
@@ -505,7 +504,7 @@ TEST(an_answer_in_time_counts_although_the_loop_was_late)
 TEST(a_call_into_nvml_that_hangs_is_given_up)
 {
     play_text(ONE_GPU "0 nvmlDeviceGetUtilizationRates -> hang\n");
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve, 1500 * MS);
     PLAY(feed, heard.code == -ETIMEDOUT);
     CHECK_INT(heard.snapshots, 0);
@@ -528,7 +527,7 @@ TEST(an_nvidia_smi_that_hangs_goes_with_its_driver)
 {
     play_smi(1);
     play_text("hang\n" ONE_GPU);
-    struct heard heard;
+    struct heard heard = {0};
     struct feed *feed = open_feed(&heard, serve_smi, 1000 * MS);
     PLAY(feed, heard.code == -ETIMEDOUT);
     pid_t group = shared->pid;
