@@ -80,7 +80,8 @@ void feed_set_interval(struct feed *feed, int64_t interval_ns);
 struct feed_status feed_status(const struct feed *feed);
 const char *feed_state_name(enum feed_state state); /* "running", … */
 
-/* Kills the child and returns within 100 ms, also when it does not end. Accepts NULL. */
+/* Kills the child and returns within 100 ms, also when it does not end: then it is left to whoever
+ * reaps after us, and holds nothing of ours. Accepts NULL. */
 void feed_close(struct feed *feed);
 
 #endif
