@@ -3,7 +3,7 @@
 // Small pieces that many views use.
 import { signal, useComputed } from '@preact/signals';
 import { useRef, useEffect } from 'preact/hooks';
-import { split, show, showOf, DASH } from '../words/format.js';
+import { split, show, showOf } from '../words/format.js';
 import { timeline } from '../data/timeline.js';
 import { onFrame } from '../data/frame.js';
 import { colour, themeVersion } from '../state/theme.js';
@@ -134,5 +134,3 @@ function drawSpark(canvas, owner, id, top) {
   pen.lineJoin = 'round';
   pen.stroke(line);
 }
-
-export { DASH };

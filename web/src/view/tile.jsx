@@ -4,7 +4,7 @@
 import { useComputed } from '@preact/signals';
 import { Figure, Value, ValueOf, Bar, Headroom, Spark, clock } from './parts.jsx';
 import { healthOf, useOf, staleness } from '../data/judge.js';
-import { processesOf, gpus } from '../data/store.js';
+import { processesOf, instancesOf } from '../data/store.js';
 import { serverNow } from '../data/connection.js';
 import { linkTo } from '../state/route.js';
 import { duration, shortName, clip, show, showOf, DASH } from '../words/format.js';
@@ -71,7 +71,11 @@ function Instance({ gpu }) {
   );
 }
 
-function TileClass(gpu) {
+export function Instances({ gpu }) {
+  return <div class="instances">{instancesOf(gpu).map((part) => <Instance key={part.uuid} gpu={part} />)}</div>;
+}
+
+function classOf(gpu) {
   clock.value;
   const { level, word } = healthOf(gpu);
   const isOld = staleness(gpu) > 0 || word === 'lost';
@@ -80,8 +84,8 @@ function TileClass(gpu) {
 
 export function Tile({ gpu }) {
   const { values } = gpu;
-  const name = useComputed(() => TileClass(gpu));
-  const instances = gpus.value.filter((other) => other.fields.raw.parent === gpu.uuid);
+  const name = useComputed(() => classOf(gpu));
+  const hasInstances = instancesOf(gpu).length > 0;
   const power = useComputed(() => showOf('watts', values.get('power_draw').value, values.get('power_limit').value));
   return (
     <article class={name} data-gpu={gpu.index}>
@@ -95,7 +99,7 @@ export function Tile({ gpu }) {
       </div>
       <div class="row memory"><span class="dim">mem</span><ValueOf cells={values} part="memory_used" whole="memory_total" unit="bytes" /><Bar cells={values} part="memory_used" whole="memory_total" /></div>
       <div class="row"><span class="num" title="Power against the limit">{power}</span><span class="temperature"><Value cells={values} name="temperature" unit="celsius" /> <Headroom cells={values} /></span></div>
-      {instances.length ? <div class="instances">{instances.map((part) => <Instance key={part.uuid} gpu={part} />)}</div> : <Holders gpu={gpu} />}
+      {hasInstances ? <Instances gpu={gpu} /> : <Holders gpu={gpu} />}
     </article>
   );
 }
@@ -103,7 +107,7 @@ export function Tile({ gpu }) {
 /** The dense form, for many GPUs. */
 export function Cell({ gpu }) {
   const { values } = gpu;
-  const name = useComputed(() => TileClass(gpu).replace('tile', 'cell'));
+  const name = useComputed(() => classOf(gpu).replace('tile', 'cell'));
   const level = useComputed(() => ({ background: `color-mix(in oklab, var(--scale-low), var(--scale-high) ${((values.get('utilization').value ?? 0) * 100).toFixed(0)}%)` }));
   const temperature = useComputed(() => show('celsius', values.get('temperature').value));
   const list = processesOf.value.get(gpu.uuid) ?? [];
