@@ -45,7 +45,7 @@ export class Machine {
     for (const gpu of this.gpus) this.#move(gpu, passed);
     for (const p of this.processes) this.#moveProcess(p);
     this.system = this.#host(passed);
-    if (this.has('stale') && this.gpus[2]) this.gpus[2].age = { fast: Math.floor(now - this.began) + 42, slow: 50 };
+    if (this.has('stale') && this.gpus[2]) this.gpus[2].age = { fast: 42, slow: 50 };
   }
 
   full() {
@@ -57,7 +57,6 @@ export class Machine {
   find(i) { this.#setHealth(this.gpus[i], 'ok', '', 'ok'); this.gpus[i].state = 'ok'; }
 
   #gpu(i, now) {
-    this.began = now;
     const jobKind = i % 8 === 1 || i % 8 === 6 ? 'free' : i % 8 === 4 ? 'idle' : 'busy';
     const name = this.has('hostile') ? HOSTILE[i % HOSTILE.length] : this.has('longnames') ? 'NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition 96 GB' : 'NVIDIA H100 80GB HBM3';
     return {
@@ -69,7 +68,7 @@ export class Machine {
         memory_total: 79.65 * GIB, memory_reserved: 0.6 * GIB, bar1_memory_total: 128 * GIB, bar1_memory_used: 0.02 * GIB,
         temperature_slowdown: 87, temperature_shutdown: 92, temperature_max: 85, temperature_memory_max: 95,
         power_limit: 700, power_limit_enforced: 700, power_limit_default: 700, power_limit_min: 200, power_limit_max: 700, energy: 4e8 + i * 1e7,
-        clock_graphics_max: 1.98e9, clock_sm_max: 1.98e9, clock_memory_max: 2.619e9, clock_video_max: 1.545e9, clock_graphics_app: 1.98e9, clock_memory_app: 2.619e9, clock_memory: 2.619e9,
+        clock_graphics_max: 1.98e9, clock_sm_max: 1.98e9, clock_memory_max: 2.619e9, clock_video_max: 1.545e9, clock_graphics_app: 1.98e9, clock_memory_app: 2.619e9, clock_sm_app: 1.98e9, clock_memory: 2.619e9,
         compute_mode: 0, persistence_mode: 1, display_active: 0, pcie_gen: 5, pcie_gen_max: 5, pcie_width: 16, pcie_width_max: 16, pcie_replay: 0,
         encoder_sessions: 0, encoder_utilization: 0, decoder_utilization: 0, ecc_enabled: 1, ecc_corrected_volatile: 0, ecc_uncorrected_volatile: 0, ecc_corrected_aggregate: 3, ecc_uncorrected_aggregate: 0,
         nvlink_count: 18, nvlink_active_count: 18, nvlink_tx: 1e12, nvlink_rx: 1e12, mig_mode: 0, compute_processes: jobKind === 'free' ? 0 : 1, graphics_processes: 0,
@@ -139,7 +138,7 @@ export class Machine {
     v.nvlink_tx += Math.round(load * 4e10 * passed);
     v.nvlink_rx += Math.round(load * 3.8e10 * passed);
     v.clock_event_hw_thermal = troubled ? 1 : 0;
-    if (troubled && gpu.health.word === 'ok') this.#setHealth(gpu, 'throttled', 'thermal slowdown by the hardware', 'warn', 190);
+    if (troubled && gpu.health.word === 'ok') this.#setHealth(gpu, 'throttled', 'thermal slowdown', 'warn', 190);
     if (this.has('ecc') && gpu.index === 3 && gpu.health.word === 'ok') {
       v.ecc_uncorrected_volatile = 2;
       this.#setHealth(gpu, 'ECC trouble', '2 uncorrected memory errors since driver load', 'bad', 5000);

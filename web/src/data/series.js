@@ -18,7 +18,7 @@ function share(part, whole) {
 }
 
 metric('utilization', 'GPU', 'ratio');
-metric('memory_utilization', 'memory bus', 'ratio');
+metric('memory_utilization', 'bus', 'ratio');
 metric('memory_used', 'used', 'bytes');
 metric('bar1_memory_used', 'BAR1', 'bytes');
 metric('temperature', 'core', 'celsius');
@@ -29,20 +29,22 @@ metric('clock_graphics', 'graphics', 'hertz');
 metric('clock_sm', 'SM', 'hertz');
 metric('clock_memory', 'memory', 'hertz');
 metric('clock_video', 'video', 'hertz');
-metric('clock_graphics_app', 'graphics asked', 'hertz');
-metric('clock_memory_app', 'memory asked', 'hertz');
+metric('clock_graphics_app', 'graphics', 'hertz');
+metric('clock_sm_app', 'SM', 'hertz');
+metric('clock_memory_app', 'memory', 'hertz');
+metric('clock_video_app', 'video', 'hertz');
 metric('pcie_rx', 'received', 'bytes_per_s');
 metric('pcie_tx', 'sent', 'bytes_per_s');
 metric('nvlink_rx', 'received', 'bytes_per_s', { isRate: true, isSlow: true });
 metric('nvlink_tx', 'sent', 'bytes_per_s', { isRate: true, isSlow: true });
-metric('efficiency', 'use per watt', 'ratio_per_watt', { of: (raw) => share(raw.utilization, raw.power_draw) });
+metric('efficiency', 'per watt', 'ratio_per_watt', { of: (raw) => share(raw.utilization, raw.power_draw) });
 metric('encoder_utilization', 'encoder', 'ratio');
 metric('decoder_utilization', 'decoder', 'ratio');
 metric('jpeg_utilization', 'JPEG', 'ratio');
 metric('ofa_utilization', 'optical flow', 'ratio');
-metric('ecc_corrected_volatile', 'ECC corrected', 'per_s', { isRate: true, isSlow: true });
-metric('ecc_uncorrected_volatile', 'ECC uncorrected', 'per_s', { isRate: true, isSlow: true });
-metric('pcie_replay', 'PCIe replays', 'per_s', { isRate: true, isSlow: true });
+metric('ecc_corrected_volatile', 'ECC corr.', 'per_s', { isRate: true, isSlow: true });
+metric('ecc_uncorrected_volatile', 'ECC uncorr.', 'per_s', { isRate: true, isSlow: true });
+metric('pcie_replay', 'replays', 'per_s', { isRate: true, isSlow: true });
 
 host('cpu', 'CPU', 'ratio');
 host('memory_used', 'used', 'bytes');
@@ -69,7 +71,8 @@ export const GPU_CHARTS = [
   { id: 'memory', title: 'Memory', series: ['memory_used', 'bar1_memory_used'], limit: 'memory_total', companions: ['utilization', 'power'] },
   { id: 'temperature', title: 'Temperature', series: ['temperature', 'temperature_memory'], limit: 'temperature_slowdown', companions: ['utilization', 'fan', 'power'] },
   { id: 'power', title: 'Power', series: ['power_draw'], limit: 'power_limit', companions: ['utilization', 'temperature', 'clocks'] },
-  { id: 'clocks', title: 'Clocks', series: ['clock_graphics', 'clock_sm', 'clock_memory', 'clock_video', 'clock_graphics_app', 'clock_memory_app'], companions: ['utilization', 'power', 'temperature'] },
+  { id: 'clocks', title: 'Clocks', series: ['clock_graphics', 'clock_sm', 'clock_memory', 'clock_video'], companions: ['utilization', 'power', 'temperature'] },
+  { id: 'appclocks', title: 'Clocks asked for', series: ['clock_graphics_app', 'clock_sm_app', 'clock_memory_app', 'clock_video_app'], companions: ['utilization', 'power'] },
   { id: 'fan', title: 'Fan', series: ['fan_speed'], companions: ['temperature', 'utilization'] },
   { id: 'pcie', title: 'PCIe', series: ['pcie_rx', 'pcie_tx'], companions: ['utilization', 'memory'] },
   { id: 'nvlink', title: 'NVLink', series: ['nvlink_rx', 'nvlink_tx'], companions: ['utilization', 'pcie'] },

@@ -60,14 +60,14 @@ function axis(scale, unit, side) {
   return {
     scale,
     side,
-    size: 46,
+    size: 58,
     gap: 4,
     font: FONT,
     stroke: () => colour('text-dim'),
     grid: side === 3 ? { stroke: () => colour('grid'), width: 1 } : { show: false },
     ticks: { show: false },
     splits: (u) => { const { max } = u.scales[scale]; return [0, max / 2, max]; },
-    values: (_, marks) => marks.map((v) => { const [n, name] = split(unit, v); return name === '°C' ? `${n}°` : name === '%' ? `${n}%` : `${n} ${name}`; }),
+    values: (_, marks) => marks.map((v) => { const [n, name] = split(unit, v); return name === '°C' ? `${n}°` : name === '%' ? `${n}%` : `${n.replace(/\.0+$/, '')} ${name}`; }),
   };
 }
 
@@ -108,7 +108,7 @@ export class Chart {
     this.plot = new uPlot({
       width: Math.max(80, element.clientWidth),
       height,
-      padding: [8, this.hasRight ? 0 : 10, 0, 0],
+      padding: [8, this.hasRight ? 0 : 28, 0, 0],
       legend: { show: false },
       scales: { x: { time: true, auto: false }, y: { auto: false }, y2: { auto: false } },
       axes: [timeAxis(), axis('y', units.y, 3), ...(this.hasRight ? [axis('y2', units.y2, 1)] : [])],
@@ -147,6 +147,7 @@ export class Chart {
       const key = line.isRight ? 'y2' : 'y';
       for (const value of columns[i + 1]) if (value > tops[key]) tops[key] = value;
     });
+    this.isDrawn = true; // before that uPlot has no axes and cannot redraw
     const limit = this.limit?.();
     if (limit > tops.y) tops.y = limit;
     this.plot.batch(() => {
@@ -159,11 +160,12 @@ export class Chart {
   }
 
   resize(height) {
+    if (!this.isDrawn) return;
     const width = this.element.clientWidth;
     if (width && (width !== this.plot.width || height !== this.plot.height)) this.plot.setSize({ width, height });
   }
 
-  redraw() { this.plot.redraw(); }
+  redraw() { if (this.isDrawn) this.plot.redraw(); }
   destroy() { this.plot.destroy(); }
   get canvas() { return this.plot.ctx.canvas; }
 

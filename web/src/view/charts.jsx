@@ -13,7 +13,7 @@ import { themeVersion } from '../state/theme.js';
 import { param, route, setParams } from '../state/route.js';
 import { SPANS, goLive, span, timeWindow, togglePause, zoomTo } from '../state/span.js';
 import { clock } from './parts.jsx';
-import { clockTime, show } from '../words/format.js';
+import { clockTime, show, split } from '../words/format.js';
 
 const HEIGHT = 132;
 const HEIGHT_FOCUSED = 340;
@@ -42,7 +42,7 @@ function linesOf(spec, owners, isHost, overlay) {
       if (!timeline.has(owner, id)) return;
       const series = seriesOf(isHost, id);
       const several = owners.length > 1;
-      lines.push({ owner, ownerLabel: label, series, unit: series.unit, label: several ? label : series.label, colour: `s${(several ? slot : i) % COLOURS + 1}`, isDashed: several ? slot >= COLOURS : id.endsWith('_app') });
+      lines.push({ owner, ownerLabel: label, series, unit: series.unit, label: several ? label : series.label, colour: `s${(several ? slot : i) % COLOURS + 1}`, isDashed: several && slot >= COLOURS });
     });
   }
   if (overlay && lines.length) {
@@ -93,11 +93,17 @@ function measure(values) {
   return count ? { low, high, mean: sum / count, last } : { low: null, high: null, mean: null, last: null };
 }
 
+/** A figure of a legend row; its unit only where it is not that of the first figure. */
+function beside(unit, reading, name) {
+  const [number, sign] = split(unit, reading?.[name]);
+  return sign === split(unit, reading?.at)[1] ? number : show(unit, reading?.[name]);
+}
+
 function LegendRow({ line, reading }) {
   const at = useComputed(() => show(line.unit, reading.value?.at));
-  const low = useComputed(() => show(line.unit, reading.value?.low));
-  const mean = useComputed(() => show(line.unit, reading.value?.mean));
-  const high = useComputed(() => show(line.unit, reading.value?.high));
+  const low = useComputed(() => beside(line.unit, reading.value, 'low'));
+  const mean = useComputed(() => beside(line.unit, reading.value, 'mean'));
+  const high = useComputed(() => beside(line.unit, reading.value, 'high'));
   return (
     <tr>
       <th scope="row"><i class={`key ${line.colour} ${line.isDashed ? 'dashed' : ''}`} aria-hidden="true" /><span class="clip" title={line.label}>{line.label}</span></th>

@@ -3,7 +3,7 @@
 // One GPU: who it is, hero numbers, its charts, its processes, everything it tells.
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { Figure, Value, ValueOf, Bar, Headroom, clock } from './parts.jsx';
+import { Figure, Value, Bar, Headroom, clock } from './parts.jsx';
 import { ChartGrid } from './charts.jsx';
 import { Processes } from './processes.jsx';
 import { AllValues } from './values.jsx';
@@ -95,7 +95,7 @@ function Heroes({ gpu }) {
     <dl class={`heroes ${staleness(gpu) || health.word === 'lost' ? 'is-old' : ''}`}>
       <Hero title="Utilisation" foot={<Bar cells={values} part="utilization" />}><Figure cells={values} name="utilization" unit="ratio" /></Hero>
       <Hero title="Temperature" foot={<span class="dim"><Headroom cells={values} /> to slowdown</span>}><Figure cells={values} name="temperature" unit="celsius" /></Hero>
-      <Hero title="Memory" foot={<><Bar cells={values} part="memory_used" whole="memory_total" /><ValueOf cells={values} part="memory_used" whole="memory_total" unit="bytes" /></>}><Figure cells={values} name="memory_used" unit="bytes" /></Hero>
+      <Hero title="Memory" foot={<><Bar cells={values} part="memory_used" whole="memory_total" /><span class="dim">of <Value cells={values} name="memory_total" unit="bytes" /></span></>}><Figure cells={values} name="memory_used" unit="bytes" /></Hero>
       <Hero title="Power" foot={<><Bar cells={values} part="power_draw" whole="power_limit" /><span class="dim">of <Value cells={values} name="power_limit" unit="watts" /></span></>}><Figure cells={values} name="power_draw" unit="watts" /></Hero>
       <Hero title="Clock" foot={<span class="dim">of <Value cells={values} name="clock_graphics_max" unit="hertz" /></span>}><Figure cells={values} name="clock_graphics" unit="hertz" /></Hero>
       {fan.value && <Hero title="Fan" foot={<Bar cells={values} part="fan_speed" />}><Figure cells={values} name="fan_speed" unit="ratio" /></Hero>}

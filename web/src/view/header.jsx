@@ -19,7 +19,7 @@ function connectionWords() {
   const { state, retryAt } = connection.value;
   const silent = secondsSilent();
   const age = Number.isFinite(silent) ? `numbers are ${duration(silent)} old` : 'no numbers yet';
-  if (state === 'connecting') return { level: 'wait', text: 'connecting…' };
+  if (state === 'connecting' || (state === 'live' && !hasData.value)) return { level: 'wait', text: 'connecting…' };
   if (state === 'signin') return { level: 'bad', text: 'sign-in needed' };
   if (state === 'polling') return { level: 'warn', text: 'live, every 2 s', detail: 'The WebSocket does not get through; the page asks every two seconds instead.' };
   if (state === 'lost') {

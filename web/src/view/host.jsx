@@ -8,7 +8,7 @@ import { timeline, HOST } from '../data/timeline.js';
 import { seriesOf } from '../data/series.js';
 import { ChartGrid } from './charts.jsx';
 import { linkTo } from '../state/route.js';
-import { show, showOf } from '../words/format.js';
+import { show, showOf, split } from '../words/format.js';
 
 const CELLS = [
   { title: 'CPU', spark: 'cpu', top: 1, text: () => show('ratio', system.get('cpu').value) },
@@ -26,7 +26,11 @@ function newest(id) {
 
 function rates(one, other, markOne, markOther) {
   clock.value;
-  return `${markOne} ${show(seriesOf(true, one).unit, newest(one))}  ${markOther} ${show(seriesOf(true, other).unit, newest(other))}`;
+  system.get(one).value;
+  const unit = seriesOf(true, one).unit;
+  const [a, signA] = split(unit, newest(one));
+  const [b, signB] = split(unit, newest(other));
+  return signA === signB ? `${markOne} ${a}  ${markOther} ${b} ${signB}` : `${markOne} ${a} ${signA}  ${markOther} ${b} ${signB}`;
 }
 
 function HostCell({ cell }) {

@@ -62,9 +62,10 @@ function Head({ column }) {
   const isActive = sort.replace('-', '') === column.id;
   const isDown = sort.startsWith('-');
   const next = isActive ? `${isDown ? '' : '-'}${column.id}` : `${column.isNumber && column.id !== 'gpu' ? '-' : ''}${column.id}`;
+  const arrow = <span aria-hidden="true" class="arrow">{isActive ? (isDown ? '↓' : '↑') : ''}</span>;
   return (
     <th class={`${column.class ?? ''} ${column.isNumber ? 'right' : ''}`} scope="col" aria-sort={isActive ? (isDown ? 'descending' : 'ascending') : 'none'}>
-      <button type="button" onClick={() => setParams({ sort: next === SORT_DEFAULT ? '' : next })}>{column.title}<span aria-hidden="true" class="arrow">{isActive ? (isDown ? '↓' : '↑') : ''}</span></button>
+      <button type="button" onClick={() => setParams({ sort: next === SORT_DEFAULT ? '' : next })}>{column.isNumber && arrow}{column.title}{!column.isNumber && arrow}</button>
     </th>
   );
 }

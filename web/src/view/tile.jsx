@@ -65,7 +65,7 @@ function Instance({ gpu }) {
       <Bar cells={values} part="memory_used" whole="memory_total" />
       <span class="num">{memory}</span>
       <span class="clip dim" title={list.map((p) => `${p.user} ${p.name}`).join(', ')}>
-        {list.length ? clip(`${list[0].user ?? ''} ${list[0].name ?? ''}`, 40) : 'free'}
+        {list.length ? clip(list[0].user ?? list[0].name ?? '', 24) : 'free'}
       </span>
     </a>
   );

@@ -11,7 +11,7 @@ function isUnknown(value) {
 
 function scaled(value, steps) {
   for (const [size, name, digits] of steps) {
-    if (Math.abs(value) >= size) return [(value / size).toFixed(digits ?? 1), name];
+    if (size && Math.abs(value) >= size) return [(value / size).toFixed(digits ?? 1), name];
   }
   return [value.toFixed(0), steps.at(-1)[1]];
 }
@@ -60,7 +60,7 @@ export function showOf(unit, part, whole) {
   if (isUnknown(whole) || !whole) return show(unit, part);
   if (unit === 'bytes') {
     const size = whole >= GIB ? GIB : 2 ** 20;
-    const digits = size === GIB && whole < 1000 * GIB ? 1 : 0;
+    const digits = size === GIB && whole < 300 * GIB ? 1 : 0;
     const text = isUnknown(part) ? DASH : (part / size).toFixed(digits);
     return `${text} / ${(whole / size).toFixed(whole >= 10 * size ? 0 : 1)}${NBSP}${size === GIB ? 'GiB' : 'MiB'}`;
   }
@@ -70,7 +70,8 @@ export function showOf(unit, part, whole) {
 
 function seconds(value) {
   if (value === 0) return `0${NBSP}s`;
-  if (value < 1) return `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)}${NBSP}ms`;
+  if (value < 0.1) return `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)}${NBSP}ms`;
+  if (value < 60 && !Number.isInteger(value)) return `${value.toFixed(1)}${NBSP}s`;
   return duration(value);
 }
 
