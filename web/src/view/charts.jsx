@@ -22,6 +22,8 @@ const COLOURS = 8;
 /** The row under the cursor of any chart; all charts show their values there. */
 const cursorRow = signal(null);
 
+let batches = 0;
+
 function overlays() {
   return new Map(param('overlay').split(' ').filter((part) => part.includes(':')).map((part) => part.split(':')));
 }
@@ -118,6 +120,7 @@ function ChartCard({ spec, owners, isHost }) {
   const [present, setPresent] = useState('');
   const lines = useMemo(() => linesOf(spec, owners, isHost, overlay), [spec, owners, isHost, overlay, present]);
   const readings = useMemo(() => lines.map(() => signal(null)), [lines]);
+  const batch = useMemo(() => (batches += 1), [lines]); // rows are made anew with their readings
   const box = useRef(null);
   const chart = useRef(null);
   const isSeen = useRef(true);
@@ -184,7 +187,7 @@ function ChartCard({ spec, owners, isHost }) {
       <div class={`plot ${missing.value ? 'is-empty' : ''}`} ref={box} role="img" aria-label={`${spec.title} over time; values in the table below`} />
       <table class="legend">
         <thead><tr><th scope="col"><span class="unseen">line</span></th><th scope="col">{cursorRow.value == null ? 'now' : 'at'}</th><th scope="col">min</th><th scope="col">avg</th><th scope="col">max</th></tr></thead>
-        <tbody>{lines.map((line, i) => <LegendRow key={`${line.owner} ${line.series.id} ${line.isRight}`} line={line} reading={readings[i]} />)}</tbody>
+        <tbody>{lines.map((line, i) => <LegendRow key={`${batch} ${i}`} line={line} reading={readings[i]} />)}</tbody>
       </table>
     </article>
   );
@@ -197,8 +200,7 @@ function limitOf(owner, key, isHost) {
 function Toolbar({ owners, isHost, extra }) {
   const { from, to, isFixed } = timeWindow();
   const current = span();
-  const row = cursorRow.value;
-  const at = useComputed(() => { clock.value; return row == null ? '' : `at ${clockTime(timeline.time[timeline.range(timeWindow().from, timeWindow().to)[0] + row])}`; });
+  const at = useComputed(() => { clock.value; const row = cursorRow.value; return row == null ? '' : `at ${clockTime(timeline.time[timeline.range(timeWindow().from, timeWindow().to)[0] + row])}`; });
   const specs = isHost ? HOST_CHARTS : GPU_CHARTS;
   const everything = () => saveCsv(`${hello.value?.server_name ?? 'gpumanager'}-${owners.length === 1 ? owners[0].label : 'gpus'}`, specs.flatMap((spec) => linesOf(spec, owners, isHost)));
   return (
