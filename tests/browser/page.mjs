@@ -34,7 +34,7 @@ const noSideways = (page) => page.evaluate(() => document.documentElement.scroll
 onPage('eight GPUs are eight tiles with figures, and the line at the top counts them', {}, async ({ page }) => {
   assert.equal(await page.locator('.tile').count(), 8);
   assert.match(await text(page, '[data-gpu="0"] .figure'), /^\d+\s*%$/);
-  assert.match(await text(page, '[data-gpu="0"] .memory'), /7\d\.\d \/ 80\sGiB/);
+  assert.match(await text(page, '[data-gpu="0"] .memory'), /7\d\.\d\s\/ 80\sGiB/);
   assert.match(await text(page, '[data-gpu="0"]'), /\/ 700\sW/);
   assert.match(await text(page, '.sentence'), /8 GPUs · 5 busy · 2 free · 1 held idle/);
   assert.match(await text(page, '[data-gpu="1"]'), /free/);
@@ -184,7 +184,9 @@ onPage('hostile names are text: no element, no script, no error', { mockOptions:
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   await page.evaluate(() => { location.hash = '#/'; });
   await step(1);
-  assert.ok((await page.locator('.processes').innerText()).includes(HOSTILE[0]));
+  const shown = await page.locator('.processes').innerText();
+  assert.ok(shown.includes(HOSTILE[0]));
+  assert.doesNotMatch(shown, /\u202e/);
 });
 
 onPage('names of sixty characters keep every tile in place', { mockOptions: { scenarios: ['longnames'] } }, async ({ page }) => {

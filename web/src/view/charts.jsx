@@ -17,6 +17,7 @@ import { clockTime, show, split } from '../words/format.js';
 
 const HEIGHT = 132;
 const HEIGHT_FOCUSED = 340;
+const TEXT_EVERY_MS = 900; // figures that change faster cannot be read
 const COLOURS = 8;
 
 /** The row under the cursor of any chart; all charts show their values there. */
@@ -141,6 +142,7 @@ function ChartCard({ spec, owners, isHost }) {
     chart.current = view;
     let drawn = '';
     let wasIn = true;
+    let [saidAt, saidRow, saidFrom] = [-Infinity, null, NaN];
     const paint = () => {
       if (!isSeen.current) return;
       const { from, to, isFixed } = timeWindow();
@@ -153,6 +155,9 @@ function ChartCard({ spec, owners, isHost }) {
       if (!cursorOnly) view.draw(columns, from, to);
       drawn = key;
       let some = false;
+      const isOnlyNewer = row === saidRow && from !== saidFrom && !isFixed;
+      if (isOnlyNewer && performance.now() - saidAt < TEXT_EVERY_MS) return;
+      [saidAt, saidRow, saidFrom] = [performance.now(), row, from];
       lines.forEach((_, i) => {
         const values = columns[i + 1];
         const m = measure(values);

@@ -49,7 +49,7 @@ function Known({ gpu }) {
   );
 }
 
-function ownerOf(gpu) {
+export function ownerOf(gpu) {
   return { owner: gpu.uuid, label: `GPU ${gpu.index}`, slot: wholeGpus.value.indexOf(gpu) < 0 ? gpu.index ?? 0 : wholeGpus.value.indexOf(gpu) };
 }
 

@@ -14,7 +14,7 @@ const CELLS = [
   { title: 'CPU', spark: 'cpu', top: 1, text: () => show('ratio', system.get('cpu').value) },
   { title: 'Memory', spark: 'memory_used', whole: 'memory_total', text: () => showOf('bytes', system.get('memory_used').value, system.get('memory_total').value) },
   { title: 'Swap', spark: 'swap_used', whole: 'swap_total', text: () => (system.get('swap_total').value === 0 ? 'none' : showOf('bytes', system.get('swap_used').value, system.get('swap_total').value)) },
-  { title: 'Network', spark: 'net_rx', text: () => rates('net_rx', 'net_tx', '↓', '↑') },
+  { title: 'Net', spark: 'net_rx', text: () => rates('net_rx', 'net_tx', '↓', '↑') },
   { title: 'Disk', spark: 'disk_read', text: () => rates('disk_read', 'disk_write', 'r', 'w') },
   { title: 'Load', spark: 'load1', text: () => ['load1', 'load5', 'load15'].map((key) => show('number', system.get(key).value)).join('  ') },
 ];
@@ -30,7 +30,7 @@ function rates(one, other, markOne, markOther) {
   const unit = seriesOf(true, one).unit;
   const [a, signA] = split(unit, newest(one));
   const [b, signB] = split(unit, newest(other));
-  return signA === signB ? `${markOne} ${a}  ${markOther} ${b} ${signB}` : `${markOne} ${a} ${signA}  ${markOther} ${b} ${signB}`;
+  return signA === signB ? `${markOne} ${a} ${markOther} ${b} ${signB}` : `${markOne} ${a} ${signA}  ${markOther} ${b} ${signB}`;
 }
 
 function HostCell({ cell }) {

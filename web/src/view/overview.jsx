@@ -6,6 +6,8 @@ import { useState } from 'preact/hooks';
 import { Tile, Cell, healthSentence } from './tile.jsx';
 import { HostStrip } from './host.jsx';
 import { Processes } from './processes.jsx';
+import { ChartGrid } from './charts.jsx';
+import { ownerOf } from './gpu.jsx';
 import { clock } from './parts.jsx';
 import { wholeGpus, trouble, hasData } from '../data/store.js';
 import { unwell, summary } from '../data/judge.js';
@@ -28,6 +30,7 @@ export function Overview() {
         <div class={Item === Cell ? 'cells' : `tiles tiles-${Math.min(list.length, 9)}`}>{list.map((gpu) => <Item key={gpu.uuid} gpu={gpu} />)}</div>
         <Free />
       </section>
+      {list.length === 1 && <section aria-label="Charts"><h2 class="unseen">Charts</h2><ChartGrid owners={[ownerOf(list[0])]} /></section>}
       <HostStrip />
       <Processes />
     </>

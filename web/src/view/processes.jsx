@@ -81,7 +81,7 @@ function Row({ p }) {
   const hidden = hello.value?.hides_commands ? 'Hidden from this role' : 'The host does not tell';
   return (
     <tr>
-      <td class="user"><button type="button" class="plain" title={`Only ${p.user ?? 'unknown'}`} onClick={() => setParams({ user: param('user') ? '' : p.user })}>{clip(p.user ?? DASH, 24)}</button></td>
+      <td class="user"><button type="button" class="plain clip" title={`Only ${p.user ?? 'unknown'}`} onClick={() => setParams({ user: param('user') ? '' : p.user })}>{clip(p.user ?? DASH, 24)}</button></td>
       <td class="num right wide">{p.pid}</td>
       <td class="name"><span class="clip" title={`${p.name ?? ''} · ${(p.kinds ?? []).join(', ')}`}>{clip(p.name || DASH)}</span></td>
       <td class="num right">{gpu ? <a href={linkTo('gpu', gpu.uuid)}>{clip(gpuLabel(gpu), 14)}</a> : DASH}</td>
@@ -91,7 +91,7 @@ function Row({ p }) {
       <td class="num right wide">{show('ratio', p.cpu)}</td>
       <td class="num right wide">{show('bytes', p.host_memory)}</td>
       <td class="num right" title={p.started ? new Date(p.started * 1000).toLocaleString() : 'Start time unknown'}>{p.started ? duration(serverNow() - p.started) : DASH}</td>
-      <td class="command wider"><span class="clip" title={p.command ?? hidden}>{p.command ?? DASH}</span></td>
+      <td class="command wider"><span class="clip" title={p.command ?? hidden}>{p.command ? clip(p.command, 400) : DASH}</span></td>
     </tr>
   );
 }

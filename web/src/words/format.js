@@ -10,14 +10,14 @@ function isUnknown(value) {
 }
 
 function scaled(value, steps) {
-  for (const [size, name, digits] of steps) {
-    if (size && Math.abs(value) >= size) return [(value / size).toFixed(digits ?? 1), name];
+  for (const [size, name, digits, unit = size] of steps) {
+    if (size && Math.abs(value) >= size) return [(value / unit).toFixed(digits ?? 1), name];
   }
   return [value.toFixed(0), steps.at(-1)[1]];
 }
 
 function rate(value) {
-  return scaled(value, [[1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s', 0], [0, 'B/s', 0]]);
+  return scaled(value, [[1e11, 'GB/s', 0, 1e9], [1e9, 'GB/s'], [1e8, 'MB/s', 0, 1e6], [1e6, 'MB/s'], [1e3, 'kB/s', 0], [0, 'B/s', 0]]);
 }
 
 function bytes(value) {
@@ -62,10 +62,10 @@ export function showOf(unit, part, whole) {
     const size = whole >= GIB ? GIB : 2 ** 20;
     const digits = size === GIB && whole < 300 * GIB ? 1 : 0;
     const text = isUnknown(part) ? DASH : (part / size).toFixed(digits);
-    return `${text} / ${(whole / size).toFixed(whole >= 10 * size ? 0 : 1)}${NBSP}${size === GIB ? 'GiB' : 'MiB'}`;
+    return `${text}${NBSP}/ ${(whole / size).toFixed(whole >= 10 * size ? 0 : 1)}${NBSP}${size === GIB ? 'GiB' : 'MiB'}`;
   }
   const [number] = split(unit, part);
-  return `${number} / ${show(unit, whole)}`;
+  return `${number}${NBSP}/ ${show(unit, whole)}`;
 }
 
 function seconds(value) {
@@ -97,8 +97,11 @@ export function shortName(name) {
   return name.replace(/^(NVIDIA|AMD|Intel(\(R\))?)\s+/i, '').replace(/^GeForce\s+/, '');
 }
 
-/** A name from outside that is longer than a line: the whole stands in the title. */
+// Characters that would hide, reverse or break a line: a name shows them instead of obeying.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** A name from outside, fit for a line; the whole stands in the title. */
 export function clip(text, length = 80) {
-  const points = [...String(text ?? '')];
+  const points = [...String(text ?? '').slice(0, 4 * length).replace(CONTROLS, '\ufffd')];
   return points.length > length ? `${points.slice(0, length - 1).join('')}…` : points.join('');
 }
