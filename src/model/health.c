@@ -92,10 +92,9 @@ void health_judge(const struct gpu *gpu, int64_t silent_ns, struct health *out)
         text_copy(out->detail, sizeof out->detail, gpu->note);
         return;
     }
-    if (silent_ns > 0) {
+    if (gpu->state == GPU_STATE_SILENT || silent_ns > 0) {
         say(out, HEALTH_BAD, "not answering");
-        (void)snprintf(out->detail, sizeof out->detail, "numbers are %lld s old",
-                       (long long)(silent_ns / 1000000000));
+        text_copy(out->detail, sizeof out->detail, gpu->note);
         return;
     }
     if (!judge_memory(gpu, out)) {
