@@ -33,7 +33,8 @@ bool head_is_method_begun(struct span seen)
 bool head_is_other_version(struct span seen)
 {
     static const char mark[] = " HTTP/";
-    const char *at = memmem(seen.data, seen.length, mark, sizeof mark - 1);
+    const char *at =
+        seen.length == 0 ? NULL : memmem(seen.data, seen.length, mark, sizeof mark - 1);
     if (at == NULL) {
         return false;
     }

@@ -101,7 +101,11 @@ static void add_line(struct buf *head, const char *name, const char *value)
     buf_text(head, ": ");
     for (const char *at = value; *at != '\0'; at++) {
         bool is_control = ((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7f;
-        buf_char(head, is_control ? ' ' : *at);
+        char c = *at;
+        if (is_control) {
+            c = ' ';
+        }
+        buf_char(head, c);
     }
     buf_text(head, "\r\n");
 }
@@ -135,6 +139,16 @@ bool reply_matches_etag(const char *list, const char *etag)
     return false;
 }
 
+static bool is_zero(struct span number)
+{
+    for (size_t i = 0; i < number.length; i++) {
+        if (number.data[i] != '0' && number.data[i] != '.') {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The quality of one member of Accept-Encoding is not zero. */
 static bool is_wanted(struct span parameters)
 {
@@ -142,12 +156,7 @@ static bool is_wanted(struct span parameters)
     while (span_cut(&parameters, ';', &part)) {
         part = span_trim(part);
         if (span_starts(part, "q=") || span_starts(part, "Q=")) {
-            for (size_t i = 2; i < part.length; i++) {
-                if (part.data[i] >= '1' && part.data[i] <= '9') {
-                    return true;
-                }
-            }
-            return false;
+            return !is_zero((struct span){part.data + 2, part.length - 2});
         }
     }
     return true;

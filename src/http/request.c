@@ -181,7 +181,10 @@ static struct scan scan_head(struct request *request, const char *data, size_t l
 {
     struct scan scan = {0};
     size_t start = request->head.length;
-    char last = start > 0 ? request->head.data[start - 1] : '\0';
+    char last = '\0';
+    if (start > 0) {
+        last = request->head.data[start - 1];
+    }
     while (scan.good < length) {
         size_t at = start + scan.good;
         char c = data[scan.good];

@@ -98,11 +98,13 @@ static SSL_CTX *new_context(const struct tls *tls, struct err *err)
     if (SSL_CTX_use_certificate_chain_file(context, tls->certificate) != 1) {
         (void)err_set(err, -EINVAL, "certificate '%s': %s", tls->certificate, reason());
     } else if (SSL_CTX_use_PrivateKey_file(context, tls->key, SSL_FILETYPE_PEM) != 1) {
-        (void)err_set(err, -EINVAL, "key '%s': %s", tls->key, reason());
-    } else if (SSL_CTX_check_private_key(context) != 1) {
-        (void)err_set(err, -EINVAL, "key '%s' does not belong to certificate '%s'", tls->key,
-                      tls->certificate);
-        ERR_clear_error();
+        if (ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH) {
+            (void)err_set(err, -EINVAL, "key '%s' does not belong to certificate '%s'", tls->key,
+                          tls->certificate);
+            ERR_clear_error();
+        } else {
+            (void)err_set(err, -EINVAL, "key '%s': %s", tls->key, reason());
+        }
     } else {
         return context;
     }

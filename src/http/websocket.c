@@ -113,9 +113,9 @@ static void send_frame(struct websocket *socket, struct websocket_frame *frame)
     bool is_deflated = socket->reader.is_deflate && frame->deflated.length > 0;
     const struct buf *bytes = is_deflated ? &frame->deflated : &frame->plain;
     struct evbuffer *out = socket->connection->server->out;
-    if (evbuffer_add_reference(out, bytes->data, bytes->length, unref_frame,
-                               websocket_frame_ref(frame)) != 0) {
-        websocket_frame_unref(frame);
+    (void)websocket_frame_ref(frame);
+    if (evbuffer_add_reference(out, bytes->data, bytes->length, unref_frame, frame) != 0) {
+        frame->references--; /* the caller holds another */
         return;
     }
     send_out(socket);
