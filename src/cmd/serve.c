@@ -72,6 +72,7 @@ static void reload(struct serve *serve)
     serve->live_ns = config->live_interval_ns;
     serve->idle_ns = config->idle_interval_ns;
     serve->rights.is_process_hidden = config->is_process_hidden;
+    serve->greeting.is_process_hidden = config->is_process_hidden;
     serve->greeting.server_name =
         config->server_name[0] != '\0' ? config->server_name : serve->node_name;
     serve->greeting.interval_s = (double)serve->live_ns / 1e9;
@@ -152,6 +153,7 @@ static void fill_names(struct serve *serve, const struct cmd *cmd)
         (struct live_greeting){.version = GPUMANAGER_VERSION,
                                .server_name = has_name ? config->server_name : serve->node_name,
                                .interval_s = (double)serve->live_ns / 1e9,
+                               .is_process_hidden = config->is_process_hidden,
                                .is_simulated = cmd_value(cmd, "simulate") != NULL};
 }
 

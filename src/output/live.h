@@ -48,7 +48,7 @@ struct live_rights {
 struct live_greeting {
     const char *version, *server_name;
     double interval_s;
-    bool is_simulated;
+    bool is_simulated, is_process_hidden;
 };
 
 /* Each adds one JSON text. */

@@ -4,9 +4,11 @@
 
 #include "base/jsonout.h"
 #include "base/own.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NS_PER_S_D 1e9
@@ -47,6 +49,22 @@ static void key_number(struct jsonout *json, const char *key, double value)
 {
     jsonout_key(json, key);
     jsonout_number(json, value, -1);
+}
+
+/* The identity on the wire: a lost GPU that was never seen before has none of its own. */
+struct wire_uuid {
+    char text[GPU_UUID_SIZE];
+};
+
+static struct wire_uuid uuid_of(const struct gpu *gpu)
+{
+    struct wire_uuid out;
+    if (gpu->uuid[0] == '\0') {
+        (void)snprintf(out.text, sizeof out.text, "lost-%d", gpu->index);
+    } else {
+        text_copy(out.text, sizeof out.text, gpu->uuid);
+    }
+    return out;
 }
 
 /* --- one GPU; `before` NULL: everything --- */
@@ -218,12 +236,13 @@ static void write_pace(struct jsonout *json, const struct live_view *view)
 static void write_identity(struct jsonout *json, const struct gpu_pair *pair)
 {
     const struct gpu *gpu = pair->now;
-    key_text(json, "uuid", gpu->uuid);
+    key_text(json, "uuid", uuid_of(gpu).text);
     jsonout_key(json, "index");
     jsonout_int(json, gpu->index);
     key_text(json, "name", gpu->name);
     bool has_parent = gpu->parent >= 0 && (size_t)gpu->parent < pair->of->snapshot->gpu_count;
-    key_text(json, "parent", has_parent ? pair->of->snapshot->gpu[gpu->parent].uuid : NULL);
+    key_text(json, "parent",
+             has_parent ? uuid_of(&pair->of->snapshot->gpu[gpu->parent]).text : NULL);
     if (gpu->gpu_instance >= 0) {
         jsonout_key(json, "instance");
         jsonout_begin_array(json);
@@ -289,7 +308,7 @@ static void write_process(struct jsonout *json, const struct live_view *view, si
     const struct process *process = &view->snapshot->process[i];
     const struct process_detail *detail = &view->detail[i];
     jsonout_begin_object(json);
-    key_text(json, "gpu", view->snapshot->gpu[process->gpu].uuid);
+    key_text(json, "gpu", uuid_of(&view->snapshot->gpu[process->gpu]).text);
     jsonout_key(json, "pid");
     jsonout_int(json, process->pid);
     if (!rights->is_process_hidden) {
@@ -416,7 +435,7 @@ static void host_rows(const struct live_view *view, struct host_row rows[HOST_RO
     const struct host *host = &view->host;
     const struct host_row all[HOST_ROWS] = {
         {"cpu", round(host->cpu_ratio * 1000) / 1000},
-        {"cpu_count", host->cpu_count},
+        {"cores", host->cpu_count},
         {"cpu_hz", round(host->cpu_hz / 1e6) * 1e6},
         {"cpu_max_hz", host->cpu_max_hz},
         {"memory_total", host->memory_total_bytes},
@@ -424,11 +443,11 @@ static void host_rows(const struct live_view *view, struct host_row rows[HOST_RO
         {"memory_available", host->memory_available_bytes},
         {"swap_total", host->swap_total_bytes},
         {"swap_used", host->swap_used_bytes},
-        {"load_1", host->load[0]},
-        {"load_5", host->load[1]},
-        {"load_15", host->load[2]},
-        {"network_sent", host->network_sent_bytes},
-        {"network_received", host->network_received_bytes},
+        {"load1", host->load[0]},
+        {"load5", host->load[1]},
+        {"load15", host->load[2]},
+        {"net_tx", host->network_sent_bytes},
+        {"net_rx", host->network_received_bytes},
         {"disk_read", host->disk_read_bytes},
         {"disk_written", host->disk_written_bytes},
     };
@@ -551,7 +570,7 @@ static void write_gpu_deltas(struct jsonout *json, const struct live_view *befor
         }
         buf_text(out, is_open ? "," : ",\"gpus\":{");
         is_open = true;
-        buf_format(out, "\"%s\":", pair.now->uuid);
+        buf_format(out, "\"%s\":", uuid_of(pair.now).text);
         buf_add(out, one.data, one.length);
     }
     buf_text(out, is_open ? "}" : "");
@@ -606,6 +625,8 @@ void live_write_hello(const struct live_greeting *greeting, struct buf *out)
     key_number(&json, "interval", greeting->interval_s);
     jsonout_key(&json, "simulated");
     jsonout_bool(&json, greeting->is_simulated);
+    jsonout_key(&json, "hides_commands");
+    jsonout_bool(&json, greeting->is_process_hidden);
     jsonout_key(&json, "metrics");
     jsonout_begin_array(&json);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
