@@ -449,7 +449,7 @@ static void host_rows(const struct live_view *view, struct host_row rows[HOST_RO
         {"net_tx", host->network_sent_bytes},
         {"net_rx", host->network_received_bytes},
         {"disk_read", host->disk_read_bytes},
-        {"disk_written", host->disk_written_bytes},
+        {"disk_write", host->disk_written_bytes},
     };
     memcpy(rows, all, sizeof all);
 }
