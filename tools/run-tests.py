@@ -82,6 +82,22 @@ def add_suite(suite):
         print("FAILED %s: the program ended badly" % suite.get("name"))
 
 
+def browser_tests():
+    """The page's own tests speak TAP."""
+    done = subprocess.run(["node", "tests/browser/all.mjs"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False)
+    lines = re.findall(r"^(not )?ok \d+(.*)$", done.stdout, re.M)
+    failed = [rest for bad, rest in lines if bad]
+    skipped = [rest for bad, rest in lines if not bad and "# SKIP" in rest]
+    counts["failed"] += len(failed)
+    counts["skipped"] += len(skipped)
+    counts["passed"] += len(lines) - len(failed) - len(skipped)
+    if failed or done.returncode or not lines:
+        print("FAILED browser tests\n" + done.stdout[-8000:])
+        if not failed:
+            counts["failed"] += 1
+
+
 def tell_skips(folder):
     log = os.path.join(folder, "meson-logs", "testlog.txt")
     if os.path.exists(log):
@@ -100,6 +116,8 @@ def main(words):
         meson_test("build/asan", names)
         tell_skips("build/asan")
     if not words:
+        say("the page in a browser")
+        browser_tests()
         say("build without the test hooks")
         build("build", ["--buildtype=release"])
         say("thread sanitizer")
