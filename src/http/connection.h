@@ -113,16 +113,16 @@ void connection_finish(struct http_connection *connection);
 void connection_set_timer(struct http_connection *connection, int64_t duration_ns);
 struct timeval duration_timeval(int64_t duration_ns);
 
-/* Server.c: counts. */
+/* Of server.c. */
 bool server_count_add(struct http_server *server, const struct address_key *key);
 void server_count_remove(struct http_server *server, const struct address_key *key);
 void server_check_stopped(struct http_server *server);
 
-/* Reply.c: an answer that is the connection's last. */
+/* Of reply.c: an answer that is the connection's last. */
 void reply_refusal(struct http_connection *connection, int status, const char *sentence);
 void reply_continue(struct http_connection *connection);
 
-/* Websocket.c: what the connection tells it. */
+/* Of websocket.c: what the connection tells it. */
 void websocket_readable(struct http_connection *connection);
 void websocket_writable(struct http_connection *connection);
 void websocket_timeout(struct http_connection *connection);
