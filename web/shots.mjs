@@ -37,6 +37,7 @@ for (const name of names.length ? names : Object.keys(SHOTS)) {
   await opened.page.waitForSelector('.tile, .cell, .no-gpu, .chart, .view-head');
   mock.play(240);
   await settle(opened.page);
+  await opened.page.waitForTimeout(1000); // figures follow at most once a second
   await opened.page.screenshot({ path: join(folder, `${name}.png`), fullPage: full });
   if (opened.errors.length) console.log(name, opened.errors.slice(0, 5));
   await opened.close();

@@ -19,7 +19,7 @@ export async function launch() {
 }
 
 /** { page, errors }: errors collects console errors, page errors and CSP violations. */
-export async function openPage(browser, url, { width = 1280, height = 900, dark = false, scale = 1, hash = '', touch = false } = {}) {
+export async function openPage(browser, url, { width = 1280, height = 900, dark = false, scale = 1, hash = '', touch = false, watchFirst = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', deviceScaleFactor: scale, hasTouch: touch, reducedMotion: 'reduce', acceptDownloads: true });
   const page = await context.newPage();
   const errors = [];
@@ -27,6 +27,12 @@ export async function openPage(browser, url, { width = 1280, height = 900, dark 
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('dialog', (dialog) => { errors.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   await page.addInitScript(() => addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`)));
+  if (watchFirst) {
+    await page.addInitScript(() => {
+      const look = () => { if (/\d/.test(document.querySelector('.figure b')?.textContent)) performance.mark('first-numbers'); else requestAnimationFrame(look); };
+      requestAnimationFrame(look);
+    });
+  }
   await page.goto(`${url}${hash}`);
   return { page, errors, close: () => context.close() };
 }

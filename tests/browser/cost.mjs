@@ -11,8 +11,10 @@ const { browser, close } = await launch();
 for (const [name, hash] of [['overview', '#/'], ['one GPU', '#/gpu/0'], ['charts of all GPUs', '#/charts']]) {
   test(`cost of 16 GPUs at 2/s, ${name}`, async () => {
     const mock = await startMock({ gpus: 16 });
-    const { page, close: closePage } = await openPage(browser, mock.url, { width: 1600, height: 1400, hash });
+    const { page, close: closePage } = await openPage(browser, mock.url, { width: 1600, height: 1400, hash, watchFirst: true });
     await page.waitForSelector('main :is(.tile, .chart)');
+    const first = await page.evaluate(() => performance.getEntriesByName('first-numbers')[0]?.startTime - performance.getEntriesByType('navigation')[0].responseEnd);
+    if (Number.isFinite(first)) diag(`first numbers ${first.toFixed(0)} ms after the HTML`);
     await page.waitForTimeout(2000);
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');

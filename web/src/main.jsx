@@ -38,9 +38,9 @@ function App() {
   );
 }
 
+start(); // first: the line is made while the page is built
 startTheme();
 startKeyboard();
 startTab();
 render(<App />, document.getElementById('page'));
 route.subscribe(requestFrame);
-start();

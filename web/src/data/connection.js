@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import { hello, takeFull, takeDelta } from './store.js';
 import { timeline } from './timeline.js';
-import { requestFrame } from './frame.js';
+import { later, requestFrame } from './frame.js';
 
 const WAIT_FIRST_MS = 500;
 const WAIT_MOST_MS = 10000;
@@ -15,6 +15,8 @@ const POLL_MS = 2000;
 
 /** state: connecting, live, polling, lost, signin. retryAt: performance.now() of the next try. */
 export const connection = signal({ state: 'connecting', retryAt: 0 });
+/** Grows when numbers come again after a silence, so that words about it go at once. */
+export const woken = signal(0);
 export const freshness = { receivedAt: -Infinity, time: NaN }; // of the newest numbers
 
 let socket = null;
@@ -89,6 +91,7 @@ function take(message) {
   const limit = Math.max(3, 4 * interval());
   if (message.type === 'full') timeline.resize(message.gpus?.length ?? 0);
   if (message.time - timeline.lastTime > limit) timeline.gap(timeline.lastTime + limit / 2);
+  if (secondsSilent() > 2) later(woken, woken.peek() + 1);
   freshness.receivedAt = performance.now();
   freshness.time = message.time;
   timeline.append(message.time, interval());

@@ -142,6 +142,7 @@ function ChartCard({ spec, owners, isHost }) {
     chart.current = view;
     let drawn = '';
     let wasIn = true;
+    let late = 0;
     let [saidAt, saidRow, saidFrom] = [-Infinity, null, NaN];
     const paint = () => {
       if (!isSeen.current) return;
@@ -156,7 +157,11 @@ function ChartCard({ spec, owners, isHost }) {
       drawn = key;
       let some = false;
       const isOnlyNewer = row === saidRow && from !== saidFrom && !isFixed;
-      if (isOnlyNewer && performance.now() - saidAt < TEXT_EVERY_MS) return;
+      clearTimeout(late);
+      if (isOnlyNewer && performance.now() - saidAt < TEXT_EVERY_MS) {
+        late = setTimeout(() => { drawn = ''; requestFrame(); }, TEXT_EVERY_MS);
+        return;
+      }
       [saidAt, saidRow, saidFrom] = [performance.now(), row, from];
       lines.forEach((_, i) => {
         const values = columns[i + 1];
@@ -174,7 +179,7 @@ function ChartCard({ spec, owners, isHost }) {
     const stop = onFrame(paint);
     const stopTheme = themeVersion.subscribe(() => view.redraw());
     paint();
-    return () => { stop(); stopTheme(); eye.disconnect(); size.disconnect(); view.destroy(); chart.current = null; };
+    return () => { clearTimeout(late); stop(); stopTheme(); eye.disconnect(); size.disconnect(); view.destroy(); chart.current = null; };
   }, [lines, height]);
 
   if (!lines.length) return null;

@@ -3,19 +3,20 @@
 // The line at the top: which machine, is it live, what is going on in one sentence.
 import { useComputed } from '@preact/signals';
 import { clock } from './parts.jsx';
-import { connection, interval, secondsSilent, serverNow, freshness, retryNow } from '../data/connection.js';
+import { connection, interval, secondsSilent, serverNow, freshness, retryNow, woken } from '../data/connection.js';
 import { hello, hasData, wholeGpus } from '../data/store.js';
 import { summary, unwell } from '../data/judge.js';
 import { isDark, themeVersion, toggleTheme } from '../state/theme.js';
 import { isHelpOpen, typedNumber } from '../state/keyboard.js';
 import { linkTo, route } from '../state/route.js';
-import { duration, power, show, showOf } from '../words/format.js';
+import { clip, duration, power, show, showOf } from '../words/format.js';
 
 const SILENCE_WORTH_SAYING_S = 3;
 
 /** { level, text, detail } of the connection. */
 function connectionWords() {
   clock.value;
+  woken.value;
   const { state, retryAt } = connection.value;
   const silent = secondsSilent();
   const age = Number.isFinite(silent) ? `numbers are ${duration(silent)} old` : 'no numbers yet';
@@ -51,6 +52,13 @@ function Sentence() {
   return <p class="sentence num">{wrong > 0 && <b class="warn">{wrong} not well · </b>}{parts.join(' · ')}</p>;
 }
 
+/** A newer version, where the server looks for one. */
+function Update() {
+  const update = hello.value?.update;
+  if (!update?.version || !/^https?:\/\//.test(update.url ?? '')) return null;
+  return <a class="chip update" href={update.url} rel="noreferrer">version {clip(update.version, 20)} is out</a>;
+}
+
 export function Header() {
   const title = hello.value?.server_name || 'gpumanager';
   const view = route.value.view;
@@ -60,6 +68,7 @@ export function Header() {
       <h1><a href={linkTo('overview')} title={hello.value?.version ? `gpumanager ${hello.value.version}` : 'gpumanager'}><span class="clip">{title}</span></a></h1>
       <Connection />
       <Sentence />
+      <Update />
       <nav class="views" aria-label="Views">
         {[['overview', 'Overview'], ['charts', 'Charts'], ['host', 'Host']].map(([id, name]) => <a key={id} href={linkTo(id)} aria-current={view === id ? 'page' : undefined}>{name}</a>)}
       </nav>
