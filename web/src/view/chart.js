@@ -52,7 +52,7 @@ function niceTop(unit, highest) {
   const base = unit === 'bytes' ? 2 ** (10 * Math.floor(Math.log2(highest) / 10)) : 1;
   const scaled = (highest / base) * 1.05;
   const power = 10 ** Math.floor(Math.log10(scaled));
-  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((s) => s * power >= scaled);
+  const step = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((s) => s * power >= scaled);
   return step * power * base;
 }
 
