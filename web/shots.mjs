@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 gpumanager contributors
 // SPDX-License-Identifier: MIT
-// Screenshots to look at: node shots.mjs FOLDER [NAME...]
-import { mkdirSync } from 'node:fs';
+// Screenshots to look at, and those of docs/images: node shots.mjs FOLDER [NAME...]
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { smallPng } from './png.mjs';
 import { launch, manualMock, openPage, settle } from '../tests/browser/browser.mjs';
 
 const SHOTS = {
@@ -38,7 +39,7 @@ for (const name of names.length ? names : Object.keys(SHOTS)) {
   mock.play(240);
   await settle(opened.page);
   await opened.page.waitForTimeout(1000); // figures follow at most once a second
-  await opened.page.screenshot({ path: join(folder, `${name}.png`), fullPage: full });
+  writeFileSync(join(folder, `${name}.png`), smallPng(await opened.page.screenshot({ fullPage: full })));
   if (opened.errors.length) console.log(name, opened.errors.slice(0, 5));
   await opened.close();
   await mock.stop();
