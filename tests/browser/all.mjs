@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildPage } from '../../web/build.mjs';
 
 await buildPage();
-for (const file of ['page.mjs', 'cost.mjs']) {
+for (const file of ['static.mjs', 'page.mjs', 'cost.mjs']) {
   console.log(`# ${file}`);
   const { status } = spawnSync(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], { stdio: 'inherit' });
   if (status) process.exitCode = 1;

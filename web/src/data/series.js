@@ -77,7 +77,7 @@ export const GPU_CHARTS = [
   { id: 'pcie', title: 'PCIe', series: ['pcie_rx', 'pcie_tx'], companions: ['utilization', 'memory'] },
   { id: 'nvlink', title: 'NVLink', series: ['nvlink_rx', 'nvlink_tx'], companions: ['utilization', 'pcie'] },
   { id: 'efficiency', title: 'Efficiency', series: ['efficiency'], companions: ['utilization', 'power'] },
-  { id: 'media', title: 'Encoder and decoder', series: ['encoder_utilization', 'decoder_utilization', 'jpeg_utilization', 'ofa_utilization'], companions: ['utilization', 'power', 'memory'] },
+  { id: 'media', title: 'Video engines', series: ['encoder_utilization', 'decoder_utilization', 'jpeg_utilization', 'ofa_utilization'], companions: ['utilization', 'power', 'memory'] },
   { id: 'errors', title: 'Errors', series: ['ecc_corrected_volatile', 'ecc_uncorrected_volatile', 'pcie_replay'], companions: ['temperature', 'utilization'] },
 ];
 

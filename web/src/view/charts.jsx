@@ -52,7 +52,7 @@ function linesOf(spec, owners, isHost, overlay) {
     const series = seriesOf(isHost, overlay);
     owners.forEach(({ owner, label, slot }) => {
       if (!series || !timeline.has(owner, overlay)) return;
-      lines.push({ owner, ownerLabel: label, series, unit: series.unit, label: owners.length > 1 ? `${label} ${series.label}` : overlayLabel(overlay, isHost), colour: owners.length > 1 ? `s${slot % COLOURS + 1}` : 's8', isDashed: true, isRight: true });
+      lines.push({ owner, ownerLabel: label, series, unit: series.unit, label: owners.length > 1 ? `${label} ${series.label}` : overlayLabel(overlay, isHost), colour: owners.length > 1 ? `s${slot % COLOURS + 1}` : 's5', isDashed: true, isRight: true });
     });
   }
   return lines;
