@@ -57,6 +57,35 @@ static void on_stopped(void *arg)
     (void)event_base_loopbreak(serve->base);
 }
 
+/* UPDATE_INTERVAL and NVIDIA_SMI_INTERVAL of gpu-hot, in seconds (GH-020, GH-021). */
+static int64_t seconds_of(const char *name, int64_t fallback_ns)
+{
+    const char *text = getenv(name);
+    double seconds = 0;
+    if (text == NULL || text[0] == '\0') {
+        return fallback_ns;
+    }
+    if (!text_to_double(span_of(text), &seconds) || seconds < 0.1 || seconds > 3600) {
+        log_warning("%s=%s is not a time from 0.1 to 3600 seconds and is ignored", name, text);
+        return fallback_ns;
+    }
+    return (int64_t)(seconds * 1e9);
+}
+
+/* What the configuration says and the environment does not. */
+static void take_config(struct serve *serve)
+{
+    const struct config *config = serve->context.config;
+    bool has_name = config->server_name[0] != '\0';
+    serve->live_ns = seconds_of("UPDATE_INTERVAL", config->live_interval_ns);
+    serve->smi_ns = seconds_of("NVIDIA_SMI_INTERVAL", SMI_INTERVAL_NS);
+    serve->idle_ns = config->idle_interval_ns;
+    serve->rights.is_process_hidden = config->is_process_hidden;
+    serve->greeting.is_process_hidden = config->is_process_hidden;
+    serve->greeting.server_name = has_name ? config->server_name : serve->node_name;
+    serve->greeting.interval_s = (double)serve->live_ns / 1e9;
+}
+
 /* A configuration that cannot be read leaves the one in use. */
 static void reload(struct serve *serve)
 {
@@ -69,13 +98,8 @@ static void reload(struct serve *serve)
     }
     config_free(serve->context.config);
     serve->context.config = config;
-    serve->live_ns = config->live_interval_ns;
-    serve->idle_ns = config->idle_interval_ns;
-    serve->rights.is_process_hidden = config->is_process_hidden;
-    serve->greeting.is_process_hidden = config->is_process_hidden;
-    serve->greeting.server_name =
-        config->server_name[0] != '\0' ? config->server_name : serve->node_name;
-    serve->greeting.interval_s = (double)serve->live_ns / 1e9;
+    take_config(serve);
+    serve_publish_anew(serve);
     log_info("the configuration was read again; addresses and TLS need a restart");
 }
 
@@ -120,41 +144,17 @@ static int loop_open(struct serve *serve, struct err *err)
     return is_ready ? 0 : err_set(err, -ENOMEM, "the event loop did not start");
 }
 
-/* UPDATE_INTERVAL and NVIDIA_SMI_INTERVAL of gpu-hot, in seconds (GH-020, GH-021). */
-static int64_t seconds_of(const char *name, int64_t fallback_ns)
-{
-    const char *text = getenv(name);
-    double seconds = 0;
-    if (text == NULL || text[0] == '\0') {
-        return fallback_ns;
-    }
-    if (!text_to_double(span_of(text), &seconds) || seconds < 0.1 || seconds > 3600) {
-        log_warning("%s=%s is not a time from 0.1 to 3600 seconds and is ignored", name, text);
-        return fallback_ns;
-    }
-    return (int64_t)(seconds * 1e9);
-}
-
 static void fill_names(struct serve *serve, const struct cmd *cmd)
 {
-    const struct config *config = serve->context.config;
     const char *name = getenv("NODE_NAME"); /* GH-024 */
     if (name != NULL && name[0] != '\0') {
         text_copy(serve->node_name, sizeof serve->node_name, name);
     } else if (gethostname(serve->node_name, sizeof serve->node_name - 1) != 0) {
         text_copy(serve->node_name, sizeof serve->node_name, "gpumanager");
     }
-    bool has_name = config->server_name[0] != '\0';
-    serve->live_ns = seconds_of("UPDATE_INTERVAL", config->live_interval_ns);
-    serve->smi_ns = seconds_of("NVIDIA_SMI_INTERVAL", SMI_INTERVAL_NS);
-    serve->idle_ns = config->idle_interval_ns;
-    serve->rights.is_process_hidden = config->is_process_hidden;
-    serve->greeting =
-        (struct live_greeting){.version = GPUMANAGER_VERSION,
-                               .server_name = has_name ? config->server_name : serve->node_name,
-                               .interval_s = (double)serve->live_ns / 1e9,
-                               .is_process_hidden = config->is_process_hidden,
-                               .is_simulated = cmd_value(cmd, "simulate") != NULL};
+    serve->greeting = (struct live_greeting){.version = GPUMANAGER_VERSION,
+                                             .is_simulated = cmd_value(cmd, "simulate") != NULL};
+    take_config(serve);
 }
 
 /* Anybody who reaches the port sees who runs what: only this machine may, unless it is said. */
@@ -171,6 +171,20 @@ static int check_reach(const char *address, bool is_insecure, struct err *err)
     }
     log_warning("%s IS OPEN TO EVERYBODY WHO REACHES IT (--insecure)", address);
     return 0;
+}
+
+/* With the port that the system chose where 0 was asked for. */
+static void say_listening(const struct serve *serve, const char *address, size_t listener)
+{
+    if (text_starts(address, "unix:")) {
+        log_info("listening on %s", address);
+        return;
+    }
+    const char *scheme = serve->context.config->tls_certificate != NULL ? "https" : "http";
+    const char *colon = strrchr(address, ':');
+    int length = colon != NULL ? (int)(colon - address) : (int)strlen(address);
+    log_info("listening on %s://%.*s:%d", scheme, length, address,
+             http_server_port(serve->http, listener));
 }
 
 static int listen_all(struct serve *serve, const struct cmd *cmd, struct err *err)
@@ -197,9 +211,7 @@ static int listen_all(struct serve *serve, const struct cmd *cmd, struct err *er
             return code;
         }
         if (code == 0) {
-            const char *scheme = config->tls_certificate != NULL ? "https" : "http";
-            log_info("listening on %s%s%s", text_starts(address, "unix:") ? "" : scheme,
-                     text_starts(address, "unix:") ? "" : "://", address);
+            say_listening(serve, address, count);
             count++;
         }
     }

@@ -84,6 +84,8 @@ size_t serve_troubles(const struct serve *serve, struct live_trouble out[LIVE_TR
 
 /* Makes the newest facts public when there are newer ones, or the last are a second old. */
 void serve_publish(struct serve *serve, int64_t now_ns);
+/* Other rights or names: whoever watches gets a hello and a full. */
+void serve_publish_anew(struct serve *serve);
 void serve_add_viewer(struct serve *serve, struct http_request *request, bool is_gpu_hot);
 struct http_blob *serve_gpu_data(struct serve *serve); /* borrowed */
 struct http_blob *serve_full(struct serve *serve);     /* borrowed */

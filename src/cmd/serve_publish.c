@@ -247,6 +247,16 @@ static void greet(struct viewer *viewer)
     }
 }
 
+void serve_publish_anew(struct serve *serve)
+{
+    drop_blobs(serve);
+    for (struct viewer *viewer = serve->viewers; viewer != NULL;) {
+        struct viewer *next = viewer->next;
+        greet(viewer);
+        viewer = next;
+    }
+}
+
 void serve_add_viewer(struct serve *serve, struct http_request *request, bool is_gpu_hot)
 {
     struct viewer *viewer = mem_new(1, sizeof *viewer);
