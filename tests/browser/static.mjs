@@ -23,7 +23,8 @@ test('two builds are the same bytes, within the budget', async () => {
   diag(`${first.total} bytes gzip`);
   assert.ok(first.total <= 60 * 1024);
   const html = readFileSync(join(folders[0], 'index.html'), 'utf8');
-  assert.doesNotMatch(html, /style=|<style|<script(?! src=)|on\w+=|(src|href)="(\/|https?:)/);
+  assert.doesNotMatch(html, /style=|<style|<script(?! src=)|\bon\w+=|(src|href)="(\/|https?:)/);
+  assert.doesNotMatch(readFileSync(join(folders[0], 'app.js'), 'utf8'), /\.innerHTML|insertAdjacentHTML|\beval\(|new Function/);
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
