@@ -44,6 +44,7 @@ struct cmd {
     const char *value[CMD_OPTIONS_MAX + 2];
     const char *argument[CMD_ARGUMENTS_MAX];
     int argument_count;
+    char *joined[CMD_OPTIONS_MAX]; /* what `value` points to where an option was repeated */
 };
 
 extern const struct cmd_command cmd_commands[];

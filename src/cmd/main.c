@@ -147,7 +147,10 @@ static void take_value(struct cmd *cmd, int option, const char *argument)
     const char *before = cmd->value[option];
     bool is_own = option < CMD_OPTIONS_MAX;
     if (is_own && before != NULL && cmd->command->option[option].is_repeatable) {
-        cmd->value[option] = mem_format("%s,%s", before, argument);
+        char *joined = mem_format("%s,%s", before, argument);
+        free(cmd->joined[option]);
+        cmd->joined[option] = joined;
+        cmd->value[option] = joined;
         return;
     }
     cmd->value[option] = argument != NULL ? argument : "";
@@ -245,7 +248,11 @@ static int run(int argc, char **argv)
     if (cmd.command == NULL) {
         return unknown_command(argv[at]);
     }
-    return run_command(&cmd, argc - at, argv + at);
+    int code = run_command(&cmd, argc - at, argv + at);
+    for (size_t i = 0; i < CMD_OPTIONS_MAX; i++) {
+        free(cmd.joined[i]);
+    }
+    return code;
 }
 
 int serve_run(struct cmd *cmd); /* serve.c, which only the program has */
