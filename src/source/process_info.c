@@ -126,8 +126,21 @@ static bool is_code_option(const char *argument)
            strcmp(argument, "--eval") == 0;
 }
 
+/* Options of python and java whose value is the next argument. */
+static bool takes_value(const char *program, const char *option)
+{
+    static const char *const options[][2] = {
+        {"python", "-X"}, {"python", "-W"}, {"java", "-cp"}, {"java", "-classpath"}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (text_starts(program, options[i][0]) && strcmp(option, options[i][1]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What an interpreter runs: the module after -m, or the first argument that is no option. */
-static void script_name(struct arguments arguments, char *name, size_t size)
+static void script_name(const char *program, struct arguments arguments, char *name, size_t size)
 {
     const char *argument = NULL;
     while ((argument = next_argument(&arguments)) != NULL) {
@@ -140,6 +153,10 @@ static void script_name(struct arguments arguments, char *name, size_t size)
                 text_clean(name, size, argument, strlen(argument));
             }
             return;
+        }
+        if (takes_value(program, argument)) {
+            (void)next_argument(&arguments);
+            continue;
         }
         if (argument[0] != '-') {
             const char *base = base_name(argument);
@@ -226,7 +243,7 @@ void process_words(const char *text, size_t length, char name[PROCESS_NAME_SIZE]
     text_clean(name, PROCESS_NAME_SIZE, base, strlen(base));
     bool is_script = is_interpreter(base_name(program));
     if (is_script) {
-        script_name(rest, name, PROCESS_NAME_SIZE);
+        script_name(base_name(program), rest, name, PROCESS_NAME_SIZE);
     }
     shown_command(arguments, is_script, command);
 }
