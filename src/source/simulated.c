@@ -24,6 +24,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define SLOW_PACE_S 5.0
 #define GPUS_MAX 512
 #define SLOT_S 1800         /* one job lasts one slot */
 #define LIFE_S (90 * 86400) /* the driver is loaded anew this often */
@@ -443,7 +444,9 @@ static void add_card(const struct simulated *simulated, size_t number, struct sn
         set_memory(snapshot, gpu, card->model, &moment);
         set_moving(snapshot, gpu, card->model, &moment);
         set_reliability(snapshot, gpu, card->model);
-        set_links(snapshot, gpu, card->model, energy);
+        /* As with a real driver, what is read slowly does not move with every reading. */
+        double slow_s = floor(at_s / SLOW_PACE_S) * SLOW_PACE_S;
+        set_links(snapshot, gpu, card->model, energy_at(simulated, number, slow_s));
         snapshot_set(snapshot, gpu, METRIC_ENERGY, energy);
         snapshot_set(snapshot, gpu, METRIC_COMPUTE_PROCESSES, moment.job.kind != JOB_NONE);
         snapshot_set(snapshot, gpu, METRIC_GRAPHICS_PROCESSES, 0);
