@@ -111,6 +111,7 @@ class Serve:
 
     def __init__(self, box, *args, listen="127.0.0.1:0", env=None):
         Serve.count += 1
+        self.may_crash = False  # a driver's process, which says so
         self.path = box.path("serve%d.log" % Serve.count)
         words = ["serve"] + (["--listen", listen] if listen else []) + list(args)
         with open(self.path, "wb") as log:
@@ -128,7 +129,7 @@ class Serve:
         if kind is None:
             check(self.process.returncode == 0, self.log()[-3000:])
             check(took < 2, "stopping took %.1f s" % took)
-            check("Sanitizer" not in self.log() and "runtime error" not in self.log(), self.log()[-5000:])
+            check(self.may_crash or "Sanitizer" not in self.log() and "runtime error" not in self.log(), self.log()[-5000:])
             check(until(lambda: not any(is_alive(p) for p in pids), 2), "a child is left")
 
     def log(self):
@@ -473,11 +474,11 @@ def test_only_this_machine_is_listened_to_unless_it_is_said(box):
         check("IS OPEN TO EVERYBODY" in server.log() and "--insecure" in server.log(), server.log())
         check(server.get("/healthz").status == 200)
         ran = box.run("serve", "--listen", "127.0.0.1:%d" % server.port, timeout=20)
-        check(ran.code == 1 and str(server.port) in ran.err and "listens" in ran.err, ran)
+        check(ran.code == 1 and str(server.port) in ran.err and "already in use" in ran.err, ran)
     for words in (("--listen", "nonsense"), ("--listen", "127.0.0.1:99999"), ("--listen", "127.0.0.1:0", "surplus"),
                   ("--simulate", "8xNothing", "--listen", "127.0.0.1:0"), ("--listen", "")):
         ran = box.run("serve", *words, timeout=20)
-        check(ran.code in (1, 2) and ran.err.startswith(("Error: ", "usage:")), (words, ran))
+        check(ran.code in (1, 2) and re.search("^(Error: |usage:)", ran.err, re.M), (words, ran))
 
 
 def test_a_unix_socket_and_a_sub_path(box):
@@ -585,6 +586,7 @@ def test_a_hanging_a_frozen_and_a_crashing_driver_cost_only_what_they_read(box):
         check(until(lambda: words_of(frozen) == ["ok"], 5), (words_of(frozen), frozen.log()))
         check(frozen.driver() == pids[1], "a driver that goes on in time is kept")
         # A crash of the vendor's library.
+        frozen.may_crash = True
         os.kill(pids[1], signal.SIGSEGV)
         trouble = next_message(viewers[1], lambda m: m.get("trouble"))
         check(trouble and "another is started" in trouble["trouble"][0]["sentence"], trouble)
@@ -700,9 +702,9 @@ def test_only_serve_loads_what_serving_needs(box):
     with Serve(box) as server:
         with open("/proc/%d/maps" % server.process.pid, encoding="utf-8") as file:
             check("libevent_core" in file.read())
-        for pid in server.children():
-            with open("/proc/%d/maps" % pid, encoding="utf-8") as file:
-                check("libevent" not in file.read(), "a driver's process serves nobody")
+        server.gpus()
+        with open("/proc/%d/maps" % server.driver(), encoding="utf-8") as file:
+            check("libevent" not in file.read(), "a driver's process serves nobody")
 
 
 # --- many viewers ---
