@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`gpumanager serve` as a whole, over the fake driver: gpu-hot's routes and messages, our own, who may
 ask, where it listens, and what goes on while a driver hangs, crashes or freezes."""
+import ctypes
 import json
 import os
 import re
@@ -306,6 +307,8 @@ def test_the_environment_of_gpu_hot_is_honoured_GH020_GH021_GH022(box):
         os.kill(server.process.pid, signal.SIGHUP)
         require(until(lambda: "read again" in server.log(), 5), server.log())
         check(server.json("/api/v1/metrics")["interval"] == 0.2, "the environment wins after SIGHUP too")
+    with Serve(box, env={"NVIDIA_VISIBLE_DEVICES": "1"}) as server:
+        check([g["uuid"] for g in server.gpus()["gpus"]] == [B], "GH-026")
     os.unlink(box.path("nvml.log"))
     with Serve(box, env={"NVIDIA_SMI": "true", "UPDATE_INTERVAL": "nonsense", "NVIDIA_SMI_INTERVAL": "0.7"}) as server:
         server.gpus(2)
@@ -518,6 +521,9 @@ def test_tls_with_a_certificate_of_ones_own(box):
         with connect() as sock:
             viewer = WebSocket(sock=sock, lines=["Origin: https://localhost"])
             check(viewer.upgrade.status == 101 and messages(viewer, 1)[0]["type"] == "hello")
+    box.config(extra='\n[server]\ntls_certificate = "%s"\ntls_key = "/nonexistent.pem"\n' % cert)
+    ran = box.run("serve", "--listen", "127.0.0.1:0", timeout=20)
+    check(ran.code in (1, 2) and "/nonexistent.pem" in ran.err, ran)
     box.config(extra='\n[server]\ntls_certificate = "%s"\n' % cert)
     ran = box.run("serve", "--listen", "127.0.0.1:0", timeout=20)
     check(ran.code == 2 and "key" in ran.err, ran)
@@ -549,6 +555,39 @@ def test_without_a_driver_it_says_what_was_tried_and_sees_one_that_appears_later
             full = next_message(viewer, lambda m: m["type"] == "full" and m["gpus"])
             check(full and full["gpus"][0]["name"] == "NVIDIA T4", server.log())
         check(until(lambda: not server.snapshot()["trouble"], 5), server.snapshot())
+
+
+def test_nvidia_smi_stands_in_where_NVML_says_nothing_GH030_GH149(box):
+    box.fake(RICH + "* nvmlInit_v2 -> 9\n")
+    with Serve(box, env={"NVIDIA_SMI_INTERVAL": "0.5"}) as server:
+        now = server.gpus(2)
+        check([g["source"] for g in now["gpus"]] == ["nvidia-smi"] * 2 and now["gpus"][1]["values"]["utilization"] == 0.97, now["gpus"])
+        check([p["pid"] for p in now["processes"]] == [4000001], now["processes"])
+        check(all(g["_fallback_mode"] is True for g in server.json("/api/gpu-data")["gpus"].values()))
+        check(all(g["health"]["word"] == "ok" for g in now["gpus"]), now["gpus"])
+    box.fake(RICH.replace("0 nvmlDeviceGetArch", "0 nvmlDeviceGetUtilizationRates -> 3\n0 nvmlDeviceGetArch", 1).replace(
+        "utilization.gpu 0", "utilization.gpu 23"))
+    with Serve(box, env={"NVIDIA_SMI_INTERVAL": "0.5"}) as server:
+        server.gpus(2)
+        check(until(lambda: server.snapshot()["gpus"][0]["values"].get("utilization") == 0.23, 8), server.snapshot()["gpus"][0])
+        drivers = server.json("/api/v1/status")["drivers"]
+        check([d["state"] for d in drivers] == ["running", "running"] and not drivers[0]["trouble"], drivers)
+
+
+def test_a_GPU_that_is_lost_stays_in_view_and_the_others_go_on(box):
+    box.fake(RICH)
+    with Serve(box, env={"UPDATE_INTERVAL": "0.2", "PATH": "/nonexistent"}) as server, WebSocket(server) as viewer:
+        server.gpus(2)
+        box.fake(RICH + "0 * -> 15\n")  # the next process finds it so
+        server.may_crash = True
+        os.kill(server.driver(), signal.SIGKILL)
+        require(until(lambda: "answers again" in server.log(), 10), server.log())
+        now = server.snapshot()
+        check([g["values"].get("utilization") for g in now["gpus"] if g["uuid"] == B] == [0.97], now["gpus"])
+        lost = [g for g in now["gpus"] if g["uuid"] != B]
+        check(len(lost) == 1 and lost[0]["state"] == "lost" and lost[0]["health"]["level"] == "bad", lost)
+        check(sorted(server.json("/api/gpu-data")["gpus"]) == ["1"])
+        check(next_message(viewer, lambda m: "lost" in json.dumps(m)), "the page is told")
 
 
 HANG = SIMPLE + "0 nvmlDeviceGetUtilizationRates@4 -> hang\n"
@@ -622,6 +661,44 @@ def test_it_stops_at_once_while_a_driver_hangs_and_its_port_is_free(box):
         check(until(lambda: not is_alive(pid), 2), "no child is left")
         with Serve(box, listen="127.0.0.1:%d" % port) as again:
             check(again.port == port and again.get("/healthz").status == 200)
+
+
+def test_killed_outright_it_leaves_neither_children_nor_a_port_behind(box):
+    box.fake(HANG)
+    server = Serve(box, env={"UPDATE_INTERVAL": "0.2"})
+    try:
+        require(until(server.driver, 10), server.log())
+        pids = list(server.children())
+        server.process.kill()
+        server.process.wait(5)
+        check(until(lambda: not any(is_alive(p) for p in pids), 3), "children outlive it")
+        with Serve(box, listen="127.0.0.1:%d" % server.port) as again:
+            check(again.get("/healthz").status == 200)
+            again.process.send_signal(signal.SIGINT)
+            check(again.process.wait(5) == 0, "SIGINT ends it, too")
+    finally:
+        server.stop()
+
+
+def test_systemd_is_told_readiness_life_and_the_end(box):
+    try:
+        ctypes.CDLL("libsystemd.so.0")
+    except OSError:
+        skip("no libsystemd.so.0")
+    box.fake(SIMPLE)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.bind(box.path("notify"))
+        told.settimeout(10)
+        with Serve(box, env={"NOTIFY_SOCKET": box.path("notify")}) as server:
+            check(told.recv(100) == b"READY=1", server.log())
+            check([told.recv(100) for _ in range(2)] == [b"WATCHDOG=1"] * 2)
+        told.settimeout(0.1)
+        said = []
+        try:
+            while True:
+                said.append(told.recv(100))
+        except socket.timeout:
+            check(said[-1] == b"STOPPING=1" or b"STOPPING=1" in said[-3:], said)
 
 
 def calls(box):
