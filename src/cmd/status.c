@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "output/queue.h"
 #include "schedule/cron.h"
+#include "schedule/unit_dir.h"
 #include "schedule/units.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct status {
     char *nvidia_smi, *systemctl; /* NULL = not found */
     int kept_messages;
     struct units_timer_state sample;
+    bool has_serve; /* its unit is installed */
     struct report_status *report;
 };
 
@@ -66,6 +68,8 @@ static void status_gather(const struct cmd *cmd, const struct cmd_context *conte
     OWN_FREE char *state_dir = cmd_state_dir(config);
     out->kept_messages = (int)queue_count(state_dir);
     units_timer_state(UNITS_SAMPLE ".timer", &context->zone, &out->sample);
+    OWN_FREE char *serve = unit_path(UNITS_SERVE ".service");
+    out->has_serve = access(serve, F_OK) == 0;
     out->report = mem_new(config->report_count, sizeof *out->report);
     for (size_t i = 0; i < config->report_count; i++) {
         struct report_status *one = &out->report[i];
@@ -143,6 +147,7 @@ static void write_json(const struct status *status, struct buf *out)
     jsonout_key(&json, "kept_messages");
     jsonout_int(&json, status->kept_messages);
     key_string(&json, "version", GPUMANAGER_VERSION);
+    key_bool(&json, "serve_installed", status->has_serve);
     jsonout_end_object(&json);
     buf_char(out, '\n');
 }
@@ -186,6 +191,10 @@ static void write_text(const struct status *status, struct buf *out)
                status->nvidia_smi != NULL ? status->nvidia_smi : "not found in PATH");
     buf_format(out, "systemd        %s\n",
                status->systemctl != NULL ? status->systemctl : "not found");
+    buf_format(out, "Page           %s\n",
+               status->has_serve
+                   ? UNITS_SERVE ".service installed"
+                   : "not installed (gpumanager install-systemd --serve --enable-now)");
     if (status->kept_messages > 0) {
         buf_format(out, "Waiting        %d message(s) that could not be delivered yet\n",
                    status->kept_messages);

@@ -102,6 +102,7 @@ int cmd_install_systemd(struct cmd *cmd)
                                     .program = program,
                                     .run_user = cmd_value(cmd, "run-user"),
                                     .is_enabling = is_enabling,
+                                    .is_serving = cmd_value(cmd, "serve") != NULL,
                                     .now_s = context.now_s};
     struct units_outcome outcome = {0};
     code = units_install(&options, &outcome, &err);
@@ -120,7 +121,7 @@ int cmd_install_systemd(struct cmd *cmd)
         for (size_t i = 0; i < context.config->report_count; i++) {
             (void)printf(" %s%s.timer", UNITS_REPORT_PREFIX, context.config->report[i].name);
         }
-        (void)printf("\n");
+        (void)printf("%s\n", options.is_serving ? " " UNITS_SERVE ".service" : "");
     }
     (void)printf("System services will run as user: %s\n", outcome.run_user);
     warn(&outcome);

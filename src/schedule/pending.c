@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
-/* The file: lines "user NAME", "enable TIMER", "rearm TIMER", "off TIMER". systemd takes no notice
- * of it. */
+/* The file: lines "user NAME", "enable UNIT", "rearm UNIT", "off UNIT". systemd takes no notice of
+ * it. */
 #include "schedule/pending.h"
 
 #include "base/own.h"
@@ -16,11 +16,11 @@ void pending_fini(struct pending *pending)
     words_fini(&pending->off);
 }
 
-static void add_timer(struct words *words, struct span name)
+static void add_unit(struct words *words, struct span name)
 {
-    OWN_FREE char *timer = span_copy(name);
-    if (unit_is_ours(timer) && text_ends(timer, ".timer") && !words_have(words, timer)) {
-        words_add(words, timer);
+    OWN_FREE char *unit = span_copy(name);
+    if (unit_is_ours(unit) && unit_is_switched(unit) && !words_have(words, unit)) {
+        words_add(words, unit);
     }
 }
 
@@ -39,11 +39,11 @@ void pending_read(struct pending *out)
         if (span_equals(verb, "user")) {
             text_clean(out->user, sizeof out->user, word.data, word.length);
         } else if (span_equals(verb, "enable")) {
-            add_timer(&out->enable, word);
+            add_unit(&out->enable, word);
         } else if (span_equals(verb, "rearm")) {
-            add_timer(&out->rearm, word);
+            add_unit(&out->rearm, word);
         } else if (span_equals(verb, "off")) {
-            add_timer(&out->off, word);
+            add_unit(&out->off, word);
         }
     }
 }

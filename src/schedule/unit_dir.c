@@ -62,6 +62,11 @@ bool unit_is_of_report(const char *unit, const char *report, const char *suffix)
            strcmp(unit + strlen(UNITS_REPORT_PREFIX) + length, suffix) == 0;
 }
 
+bool unit_is_switched(const char *unit)
+{
+    return text_ends(unit, ".timer") || strcmp(unit, UNITS_SERVE ".service") == 0;
+}
+
 /* The part before ".service" or ".timer"; data NULL when it is neither. */
 static struct span stem_of(const char *unit)
 {
@@ -91,6 +96,9 @@ bool unit_is_ours(const char *unit)
     struct span stem = stem_of(unit);
     if (stem.data == NULL || strlen(unit) >= UNIT_NAME_SIZE) {
         return false;
+    }
+    if (span_equals(stem, UNITS_SERVE)) {
+        return text_ends(unit, ".service");
     }
     if (span_equals(stem, UNITS_SAMPLE) || span_equals(stem, UNITS_LEGACY_REPORT)) {
         return true;

@@ -27,7 +27,8 @@ void words_fini(struct words *words);
 
 #define OWN_WORDS __attribute__((cleanup(words_fini)))
 
-bool unit_is_ours(const char *unit); /* also the predecessor's gpumanager-report.* */
+bool unit_is_ours(const char *unit);     /* also the predecessor's gpumanager-report.* */
+bool unit_is_switched(const char *unit); /* what is enabled and disabled: timers and the page */
 bool unit_is_of_report(const char *unit, const char *report, const char *suffix);
 
 /* /etc/systemd/system/<unit>, under the test root; caller frees. */

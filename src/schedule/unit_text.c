@@ -158,14 +158,15 @@ static bool is_any_below(const struct paths *paths, const char *const *folders)
     return false;
 }
 
-/* What both services are denied. Reasons for what is left out: ProcSubset=pid hides
- * /proc/driver/nvidia; PrivateUsers= would take the groups away that own devices and folders. */
+/* What the services are denied. Reasons for what is left out: ProcSubset=pid hides
+ * /proc/driver/nvidia; ProtectProc= hides from the page whose processes are on a GPU; PrivateUsers=
+ * would take the groups away that own devices and folders. */
 static const char hardening[] = "CapabilityBoundingSet=%s\n"
                                 "NoNewPrivileges=yes\n"
                                 "ProtectSystem=strict\n"
                                 "ProtectHome=%s\n"
                                 "PrivateTmp=%s\n"
-                                "ProtectProc=invisible\n"
+                                "ProtectProc=%s\n"
                                 "ProtectClock=yes\n"
                                 "ProtectHostname=yes\n"
                                 "ProtectKernelTunables=yes\n"
@@ -182,7 +183,8 @@ static const char hardening[] = "CapabilityBoundingSet=%s\n"
                                 "SystemCallFilter=@system-service\n"
                                 "SystemCallFilter=~@privileged\n";
 
-static void add_hardening(struct buf *out, const struct paths *paths, const char *run_user)
+static void add_hardening(struct buf *out, const struct paths *paths, const char *run_user,
+                          const char *protect_proc)
 {
     static const char *const homes[] = {"/home", "/root", "/run/user", NULL};
     static const char *const shared[] = {"/tmp", "/var/tmp", NULL};
@@ -190,7 +192,11 @@ static void add_hardening(struct buf *out, const struct paths *paths, const char
     bool is_root = strcmp(run_user, "root") == 0 || strcmp(run_user, "0") == 0;
     buf_format(out, hardening, is_root ? "CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH" : "",
                is_any_below(paths, homes) ? "read-only" : "yes",
-               is_any_below(paths, shared) ? "no" : "yes");
+               is_any_below(paths, shared) ? "no" : "yes", protect_proc);
+}
+
+static void add_writable(struct buf *out, const struct paths *paths)
+{
     buf_text(out, "ReadWritePaths=");
     list_path(out, paths->csv_dir);
     if (paths->run_csv_dir != NULL) {
@@ -203,7 +209,7 @@ static void add_hardening(struct buf *out, const struct paths *paths, const char
 static void add_exec(struct buf *out, const struct paths *paths, const char *run_user,
                      const char *command)
 {
-    buf_format(out, "[Service]\nType=oneshot\nUser=%s\nExecStart=", run_user);
+    buf_format(out, "User=%s\nExecStart=", run_user);
     exec_word(out, paths->program, true);
     if (paths->config != NULL) {
         buf_text(out, " --config ");
@@ -226,9 +232,11 @@ static void sample_service(struct buf *out, const struct paths *paths, const cha
 {
     add_head(out, "Sample NVIDIA GPU utilization");
     buf_text(out, "StartLimitIntervalSec=0\n\n"); /* an interval of 1 s is no start loop */
+    buf_text(out, "[Service]\nType=oneshot\n");
     add_exec(out, paths, run_user, "test-sample");
     buf_format(out, "TimeoutStartSec=%d\n", SAMPLE_TIMEOUT_S);
-    add_hardening(out, paths, run_user);
+    add_hardening(out, paths, run_user, "invisible");
+    add_writable(out, paths);
     buf_text(out, "DevicePolicy=closed\nDeviceAllow=char-nvidia* rw\n"
                   "PrivateNetwork=yes\nIPAddressDeny=any\nRestrictAddressFamilies=AF_UNIX\n");
 }
@@ -239,11 +247,36 @@ static void report_service(struct buf *out, const struct paths *paths, const cha
     add_head(out, "Send NVIDIA GPU utilization report");
     buf_text(out, "Wants=network-online.target\nAfter=network-online.target\n\n");
     OWN_FREE char *command = mem_format("test-report --report %s --yes", report);
+    buf_text(out, "[Service]\nType=oneshot\n");
     add_exec(out, paths, run_user, command);
     buf_format(out, "TimeoutStartSec=%d\n", REPORT_TIMEOUT_S);
-    add_hardening(out, paths, run_user);
+    add_hardening(out, paths, run_user, "invisible");
+    add_writable(out, paths);
     buf_text(out, "SystemCallFilter=~@resources\nPrivateDevices=yes\nMemoryDenyWriteExecute=yes\n"
                   "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n");
+}
+
+/* What the page needs: the network, the driver's devices, the names of processes; it writes samples
+ * only where it runs the schedules. A port that is taken or a driver in trouble is tried again for
+ * ever; what a person must put right (exit status 2) is not. Drivers' processes go with it. */
+static void serve_service(struct buf *out, const struct paths *paths, const char *run_user,
+                          bool is_writing)
+{
+    add_head(out, "Show NVIDIA GPUs live on a page");
+    buf_text(out, "Wants=network-online.target\nAfter=network-online.target\n"
+                  "StartLimitIntervalSec=0\n\n[Service]\nType=notify\n");
+    add_exec(out, paths, run_user, "serve");
+    buf_text(out, "ExecReload=/bin/kill -HUP $MAINPID\n"
+                  "WatchdogSec=30\nRestart=on-failure\nRestartSec=2\n"
+                  "RestartPreventExitStatus=2\nKillMode=mixed\nTimeoutStopSec=5\n"
+                  "RuntimeDirectory=gpumanager\n");
+    add_hardening(out, paths, run_user, "default");
+    if (is_writing) {
+        add_writable(out, paths);
+    }
+    buf_text(out, "DevicePolicy=closed\nDeviceAllow=char-nvidia* rw\n"
+                  "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n\n"
+                  "[Install]\nWantedBy=multi-user.target\n");
 }
 
 /* OnActiveSec= starts the chain whenever the timer starts; OnUnitActiveSec= alone never would, and
@@ -307,6 +340,10 @@ int units_text(const struct units_options *options, const char *run_user, const 
     }
     if (strcmp(unit, UNITS_SAMPLE ".timer") == 0) {
         sample_timer(out, options->config->sample_interval_s);
+        return 0;
+    }
+    if (strcmp(unit, UNITS_SERVE ".service") == 0) {
+        serve_service(out, &paths, run_user, false);
         return 0;
     }
     for (size_t i = 0; i < options->config->report_count; i++) {

@@ -15,6 +15,7 @@
 
 #define UNITS_SAMPLE "gpumanager-sample"
 #define UNITS_REPORT_PREFIX "gpumanager-report-"
+#define UNITS_SERVE "gpumanager-serve"          /* the page; a service without a timer */
 #define UNITS_LEGACY_REPORT "gpumanager-report" /* the predecessor's, of the report "default" */
 
 struct units_options {
@@ -23,6 +24,7 @@ struct units_options {
     const char
         *run_user;    /* --run-user, or NULL: the one the installed units name, else the caller */
     bool is_enabling; /* --enable-now: start what install leaves off otherwise */
+    bool is_serving;  /* --serve: the page too; once installed it is kept without being asked */
     int64_t now_s;
 };
 
@@ -30,9 +32,9 @@ struct units_options {
 struct units_outcome {
     char **installed; /* paths written */
     size_t installed_count;
-    char **enabled; /* timers enabled and started */
+    char **enabled; /* timers (and the page) enabled and started */
     size_t enabled_count;
-    char **restarted; /* timers running with a new definition */
+    char **restarted; /* the same, running with a new definition */
     size_t restarted_count;
     char **removed; /* paths removed */
     size_t removed_count;

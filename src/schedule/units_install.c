@@ -70,11 +70,6 @@ void units_outcome_fini(struct units_outcome *outcome)
 
 /* --- deciding --- */
 
-static bool is_timer(const char *unit)
-{
-    return text_ends(unit, ".timer");
-}
-
 static int plan_unit(struct plan *plan, const struct units_options *options, const char *name,
                      struct err *err)
 {
@@ -125,13 +120,27 @@ static void plan_obsolete(struct plan *plan)
     }
 }
 
+/* Asked for now, by a change that was cut short, or by an earlier one. */
+static bool is_serve_wanted(const struct plan *plan, const struct units_options *options)
+{
+    static const char unit[] = UNITS_SERVE ".service";
+    const struct pending *pending = &plan->pending;
+    OWN_FREE char *path = unit_path(unit);
+    struct stat status;
+    return options->is_serving || lstat(path, &status) == 0 || words_have(&pending->enable, unit) ||
+           words_have(&pending->off, unit);
+}
+
 static int plan_units(struct plan *plan, const struct units_options *options, struct err *err)
 {
     const struct config *config = options->config;
-    plan->unit = mem_new(2 * config->report_count + 2, sizeof *plan->unit);
+    plan->unit = mem_new(2 * config->report_count + 3, sizeof *plan->unit);
     int code = plan_pair(plan, options, UNITS_SAMPLE, "", err);
     for (size_t i = 0; code == 0 && i < config->report_count; i++) {
         code = plan_pair(plan, options, UNITS_REPORT_PREFIX, config->report[i].name, err);
+    }
+    if (code == 0 && is_serve_wanted(plan, options)) {
+        code = plan_unit(plan, options, UNITS_SERVE ".service", err);
     }
     if (code == 0) {
         plan_obsolete(plan);
@@ -169,7 +178,7 @@ static void plan_timers(struct plan *plan, bool is_enabling_new, bool is_enablin
     enum legacy legacy = find_legacy(plan);
     for (size_t i = 0; i < plan->unit_count; i++) {
         const struct wanted *unit = &plan->unit[i];
-        if (!is_timer(unit->name)) {
+        if (!unit_is_switched(unit->name)) {
             continue;
         }
         bool is_successor =
@@ -236,8 +245,8 @@ static char *stamp_path(const char *timer)
     return file_rooted(path);
 }
 
-/* Stops and disables the timers among these units, then removes all files. A service that is
- * running just now is left to end. */
+/* Stops and disables the timers among these units, and the page, then removes all files. Any other
+ * service that is running just now is left to end. */
 static int remove_units(const struct words *units, struct act *act, struct words *removed,
                         struct err *err)
 {
@@ -248,10 +257,11 @@ static int remove_units(const struct words *units, struct act *act, struct words
         OWN_FREE char *path = unit_path(units->word[i]);
         words_add(&paths, path);
         OWN_FREE char *stamp = stamp_path(units->word[i]);
-        if (is_timer(units->word[i])) {
-            words_add(&timers, units->word[i]);
+        if (!unit_is_switched(units->word[i])) {
+            continue;
         }
-        if (is_timer(units->word[i]) && access(stamp, F_OK) == 0) {
+        words_add(&timers, units->word[i]);
+        if (access(stamp, F_OK) == 0) {
             words_add(&stamps, stamp);
         }
     }
@@ -287,7 +297,7 @@ static bool is_active(const char *unit)
     return spawn_run(&(struct spawn){.argv = argv}, &result, NULL) == 0 && result.exit_status == 0;
 }
 
-/* try-restart: a timer that somebody stopped stays stopped (Part C 9). */
+/* try-restart: what somebody stopped stays stopped (Part C 9). */
 static int start_timers(const struct plan *plan, struct act *act, struct words *restarted,
                         struct err *err)
 {
@@ -393,7 +403,7 @@ static void find_conflicts(const struct run_user *user, struct words *out)
 /* What distinguishes install-systemd from reload. */
 struct manner {
     bool is_install;  /* also when nothing is installed yet; every unit is named in the outcome */
-    bool is_enabling; /* every timer, not only new ones */
+    bool is_enabling; /* every timer and the page, not only new ones */
 };
 
 static void fill_outcome(const struct plan *plan, struct manner manner, struct done *done,

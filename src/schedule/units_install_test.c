@@ -17,6 +17,7 @@
 #define SAMPLE UNITS_SAMPLE ".timer"
 #define DEFAULT "gpumanager-report-default.timer"
 #define WEEKLY "gpumanager-report-weekly.timer"
+#define SERVE UNITS_SERVE ".service"
 #define NOTE UNIT_FOLDER "gpumanager.pending"
 
 static const char one_report[] = "[[report]]\nname = 'default'\n";
@@ -42,7 +43,7 @@ static void turn_fini(struct turn *turn)
 struct command {
     const char *toml;
     const char *run_user;
-    bool is_install, is_enabling;
+    bool is_install, is_enabling, is_serving;
 };
 
 static struct config *parsed(const struct machine *machine, const char *toml)
@@ -69,6 +70,7 @@ static struct turn take(const struct machine *machine, struct command command)
                                     .program = "/usr/bin/gpumanager",
                                     .run_user = command.run_user,
                                     .is_enabling = command.is_enabling,
+                                    .is_serving = command.is_serving,
                                     .now_s = 1774164600};
     machine_write(machine, "log", "");
     if (config != NULL) {
@@ -600,6 +602,70 @@ TEST(without_systemctl_the_other_ways_are_named)
     CHECK(!has_unit(&machine, SAMPLE));
 }
 
+TEST(the_page_is_installed_only_when_asked_for_and_is_then_remembered)
+{
+    OWN_MACHINE struct machine machine;
+    if (!machine_open(&machine)) {
+        return;
+    }
+    install(&machine, one_report);
+    CHECK(!has_unit(&machine, SERVE));
+    OWN_TURN struct turn asked = take(
+        &machine, (struct command){.toml = one_report, .is_install = true, .is_serving = true});
+    CHECK_INT(asked.code, 0);
+    CHECK_TEXT(asked.log, "daemon-reload\n");
+    CHECK(has_unit(&machine, SERVE) && !is_on(&machine, SERVE));
+    OWN_TURN struct turn same = take(&machine, (struct command){.toml = two_reports});
+    CHECK(has_unit(&machine, SERVE) && !is_on(&machine, SERVE) && is_on(&machine, WEEKLY));
+    OWN_TURN struct turn on = take(
+        &machine, (struct command){.toml = one_report, .is_install = true, .is_enabling = true});
+    CHECK_INT(count_lines(on.log, "enable --now " SAMPLE " " DEFAULT " " SERVE), 1);
+    CHECK(is_on(&machine, SERVE));
+    CHECK(!machine_has(&machine, STAMP_FOLDER "stamp-" SERVE));
+    OWN_TURN struct turn again = take(&machine, (struct command){.toml = one_report});
+    CHECK_TEXT(again.log, "");
+}
+
+TEST(a_changed_page_unit_is_restarted_where_it_runs_and_goes_with_uninstall)
+{
+    OWN_MACHINE struct machine machine;
+    if (!machine_open(&machine)) {
+        return;
+    }
+    succeed(&machine,
+            (struct command){
+                .toml = one_report, .is_install = true, .is_enabling = true, .is_serving = true});
+    CHECK(is_on(&machine, SERVE));
+    machine_write(&machine, UNIT_FOLDER SERVE, "[Service]\nUser=root\n");
+    OWN_TURN struct turn turn = take(&machine, (struct command){.toml = one_report});
+    CHECK_INT(turn.code, 0);
+    CHECK_INT(count_lines(turn.log, "try-restart " SERVE), 1);
+    CHECK_INT(turn.out.restarted_count, 1);
+    OWN_TURN struct turn gone = {0};
+    CHECK_INT(units_uninstall(&gone.out, &gone.err), 0);
+    CHECK_INT(gone.out.removed_count, 5);
+    CHECK(!has_unit(&machine, SERVE) && !is_on(&machine, SERVE));
+}
+
+TEST(an_install_of_the_page_that_systemd_refused_is_finished_by_reload)
+{
+    OWN_MACHINE struct machine machine;
+    if (!machine_open(&machine)) {
+        return;
+    }
+    machine_write(&machine, "fail-daemon-reload", "");
+    OWN_TURN struct turn turn =
+        take(&machine,
+             (struct command){
+                 .toml = one_report, .is_install = true, .is_enabling = true, .is_serving = true});
+    CHECK(turn.code != 0);
+    machine_remove(&machine, "fail-daemon-reload");
+    machine_remove(&machine, UNIT_FOLDER SERVE); /* not written yet, for all that reload knows */
+    succeed(&machine, (struct command){.toml = one_report});
+    CHECK(has_unit(&machine, SERVE) && is_on(&machine, SERVE));
+    CHECK(!machine_has(&machine, NOTE));
+}
+
 MAIN(RUN(install_writes_every_unit_and_enables_none_unasked),
      RUN(install_enables_every_timer_when_asked),
      RUN(a_later_install_enables_what_is_off_without_a_restart),
@@ -620,4 +686,7 @@ MAIN(RUN(install_writes_every_unit_and_enables_none_unasked),
      RUN(units_that_others_named_alike_are_never_touched), RUN(uninstall_leaves_nothing_of_ours),
      RUN(user_units_of_the_same_name_are_found), RUN(the_folder_for_samples_is_made),
      RUN(a_configuration_that_the_run_user_cannot_read_is_warned_of),
-     RUN(without_systemctl_the_other_ways_are_named))
+     RUN(without_systemctl_the_other_ways_are_named),
+     RUN(the_page_is_installed_only_when_asked_for_and_is_then_remembered),
+     RUN(a_changed_page_unit_is_restarted_where_it_runs_and_goes_with_uninstall),
+     RUN(an_install_of_the_page_that_systemd_refused_is_finished_by_reload))

@@ -50,13 +50,13 @@ static void own_config(struct config **config)
     "# Written by gpumanager; `gpumanager reload` writes it again. Changes of your own go into\n"  \
     "# a drop-in: systemctl edit.\n"
 
-#define COMMON_HARDENING                                                                           \
+#define HARDENING(proc)                                                                            \
     "CapabilityBoundingSet=\n"                                                                     \
     "NoNewPrivileges=yes\n"                                                                        \
     "ProtectSystem=strict\n"                                                                       \
     "ProtectHome=yes\n"                                                                            \
     "PrivateTmp=yes\n"                                                                             \
-    "ProtectProc=invisible\n"                                                                      \
+    "ProtectProc=" proc "\n"                                                                       \
     "ProtectClock=yes\n"                                                                           \
     "ProtectHostname=yes\n"                                                                        \
     "ProtectKernelTunables=yes\n"                                                                  \
@@ -71,8 +71,9 @@ static void own_config(struct config **config)
     "SystemCallArchitectures=native\n"                                                             \
     "SystemCallErrorNumber=EPERM\n"                                                                \
     "SystemCallFilter=@system-service\n"                                                           \
-    "SystemCallFilter=~@privileged\n"                                                              \
-    "ReadWritePaths=\"-/var/lib/gpumanager\"\n"
+    "SystemCallFilter=~@privileged\n"
+#define WRITABLE "ReadWritePaths=\"-/var/lib/gpumanager\"\n"
+#define COMMON_HARDENING HARDENING("invisible") WRITABLE
 
 static void check_unit(const char *unit, const char *wanted)
 {
@@ -123,6 +124,25 @@ TEST(the_report_units_say_what_they_should)
                COMMON_HARDENING "SystemCallFilter=~@resources\nPrivateDevices=yes\n"
                     "MemoryDenyWriteExecute=yes\n"
                     "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n");
+}
+
+#define SERVE_SERVICE "gpumanager-serve.service"
+#define SERVE_HEAD                                                                                 \
+    HEAD "[Unit]\nDescription=Show NVIDIA GPUs live on a page\n"                                   \
+         "Wants=network-online.target\nAfter=network-online.target\nStartLimitIntervalSec=0\n\n"   \
+         "[Service]\nType=notify\nUser=gpu\n"                                                      \
+         "ExecStart=/usr/bin/gpumanager --config /etc/gpumanager/config.toml serve\n"              \
+         "EnvironmentFile=-/etc/default/gpumanager\nExecReload=/bin/kill -HUP $MAINPID\n"          \
+         "WatchdogSec=30\nRestart=on-failure\nRestartSec=2\nRestartPreventExitStatus=2\n"          \
+         "KillMode=mixed\nTimeoutStopSec=5\nRuntimeDirectory=gpumanager\n"
+
+/* It reads and shows; samples are not its to write. */
+TEST(the_page_unit_says_what_it_should)
+{
+    check_unit(SERVE_SERVICE, SERVE_HEAD HARDENING(
+                                  "default") "DevicePolicy=closed\nDeviceAllow=char-nvidia* rw\n"
+                                             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n\n"
+                                             "[Install]\nWantedBy=multi-user.target\n");
 }
 
 TEST(a_unit_the_configuration_does_not_have_has_no_text)
@@ -243,6 +263,7 @@ TEST(the_hardening_leaves_our_own_paths_in_reach)
 }
 
 MAIN(RUN(the_sample_units_say_what_they_should), RUN(the_report_units_say_what_they_should),
+     RUN(the_page_unit_says_what_it_should),
      RUN(a_unit_the_configuration_does_not_have_has_no_text),
      RUN(the_sample_timer_keeps_short_and_long_intervals),
      RUN(odd_paths_are_quoted_as_their_setting_asks),

@@ -30,6 +30,7 @@ PORT = 8085
 WORKER, ANALYST = 2101, 2102
 SAMPLE = "gpumanager-sample"
 DAILY, MINUTELY = "gpumanager-report-daily", "gpumanager-report-minutely"
+SERVE = "gpumanager-serve"
 EXPOSURE_MOST = 2.0
 # systemctl that notes its calls and, when told to, fails one daemon-reload.
 WRAPPER = """#!/bin/sh
@@ -517,6 +518,49 @@ def test_the_predecessors_report_becomes_default(box):
     check(ran.code == 0 and our_files() == units_of(SAMPLE, "gpumanager-report-default"), (ran, our_files()))
     check(is_on("gpumanager-report-default") is True and is_on(SAMPLE) is False)
     check(systemctl("is-active", "gpumanager-report.timer") == "inactive")
+
+
+def healthz():
+    script = 'exec 3<>/dev/tcp/127.0.0.1/1312 && printf "GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n" >&3 && cat <&3'
+    return place().run("bash", "-c", script).out
+
+
+def test_the_page_runs_is_watched_and_goes(box):
+    """install-systemd --serve"""
+    changing()
+    ran = gpumanager("install-systemd", "--serve", "--run-user", "worker")
+    require(ran.code == 0 and ran.out.count(SERVE + ".service") == 2, ran)
+    check(json.loads(gpumanager("status").out)["serve_installed"] is True and SERVE in gpumanager("status", "--text").out)
+    check(systemctl("is-enabled", SERVE) == "disabled" and systemctl("is-active", SERVE) == "inactive")
+    drop_in = "/run/systemd/system/%s.service.d/short.conf" % SERVE
+    place().run("sh", "-c", "mkdir -p %s; printf '[Service]\\nWatchdogSec=4\\n' >%s; systemctl daemon-reload" % (os.path.dirname(drop_in), drop_in))
+    ran = gpumanager("install-systemd", "--serve", "--enable-now")
+    require(ran.code == 0 and systemctl("is-active", SERVE) == "active", (ran, journal(SERVE)))
+    check(prop(SERVE, "User") == "worker" and prop(SERVE, "Type") == "notify" and systemctl("is-enabled", SERVE) == "enabled")
+    check(wait_until(lambda: healthz().startswith("HTTP/1.1 200 "), 10), (healthz(), journal(SERVE)))
+    ran = place().run("systemd-analyze", "verify", "%s/%s.service" % (UNIT_DIR, SERVE))
+    check(ran.code == 0 and ran.out + ran.err == "", ran)
+    ran = place().run("systemd-analyze", "security", "--no-pager", SERVE + ".service")
+    found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", ran.out)
+    require(found, ran)
+    print("# exposure of %s.service: %s" % (SERVE, found.group(1)), flush=True)
+    check(float(found.group(1)) <= EXPOSURE_MOST, ran.out)
+    first = prop(SERVE, "MainPID")
+    time.sleep(6)
+    check(prop(SERVE, "MainPID") == first and prop(SERVE, "NRestarts") == "0", journal(SERVE))
+    check(gpumanager("reload").out == "" and prop(SERVE, "MainPID") == first)
+    systemctl("kill", "--kill-who=main", "--signal=STOP", SERVE)
+    check(wait_until(lambda: prop(SERVE, "NRestarts") == "1" and healthz().startswith("HTTP/1.1 200 "), 40), journal(SERVE))
+    check(prop(SERVE, "MainPID") != first and "watchdog" in journal(SERVE).lower(), journal(SERVE))
+    start = time.monotonic()
+    systemctl("disable", "--now", SERVE)
+    check(time.monotonic() - start < 5 and prop(SERVE, "Result") == "success", journal(SERVE))
+    check(gpumanager("reload").code == 0 and systemctl("is-active", SERVE) == "inactive", "what is off stays off")
+    systemctl("enable", "--now", SERVE)
+    place().run("rm", "-r", os.path.dirname(drop_in))
+    ran = gpumanager("uninstall-systemd")
+    check(ran.code == 0 and our_files() == [] and systemctl("is-active", SERVE) == "inactive", (ran, our_files()))
+    check(json.loads(gpumanager("status").out)["serve_installed"] is False)
 
 
 def test_uninstall_leaves_nothing(box):
