@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -198,6 +199,42 @@ static bool reap(pid_t pid, int64_t end_ns, int *status)
     }
 }
 
+/* What runs now, as kill() takes it; 0 = free. A run that outlives these is only not killed. */
+#define RUNNING_MAX 8
+static _Atomic pid_t running[RUNNING_MAX];
+
+void spawn_kill_running(void)
+{
+    for (size_t i = 0; i < RUNNING_MAX; i++) {
+        pid_t target = running[i];
+        if (target != 0) {
+            (void)kill(target, SIGKILL);
+        }
+    }
+}
+
+static void note_running(pid_t target)
+{
+    static atomic_flag is_registered = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_registered)) {
+        (void)atexit(spawn_kill_running);
+    }
+    for (size_t i = 0; i < RUNNING_MAX; i++) {
+        pid_t none = 0;
+        if (atomic_compare_exchange_strong(&running[i], &none, target)) {
+            return;
+        }
+    }
+}
+
+static void note_ended(pid_t target)
+{
+    for (size_t i = 0; i < RUNNING_MAX; i++) {
+        pid_t expected = target;
+        (void)atomic_compare_exchange_strong(&running[i], &expected, 0);
+    }
+}
+
 /* SIGKILL to the group. A child in uninterruptible sleep does not end; it is left to init. */
 static void kill_group(pid_t pid, bool is_group)
 {
@@ -237,8 +274,14 @@ int spawn_run(const struct spawn *spawn, struct spawn_result *out, struct err *e
     int64_t end_ns = clock_mono_ns() + limit_ns;
     size_t limit = spawn->output_limit_bytes > 0 ? spawn->output_limit_bytes : OUTPUT_LIMIT_DEFAULT;
     int status = 0;
-    if (!exchange(&pipes, spawn->input, limit, end_ns, out) || !reap(pid, end_ns, &status)) {
+    pid_t target = is_leader(spawn) ? -pid : pid;
+    note_running(target);
+    bool is_over = exchange(&pipes, spawn->input, limit, end_ns, out) && reap(pid, end_ns, &status);
+    if (!is_over) {
         kill_group(pid, is_leader(spawn));
+    }
+    note_ended(target);
+    if (!is_over) {
         out->is_timed_out = true;
         out->exit_status = 128 + SIGKILL;
         return err_set(err, -ETIMEDOUT, "%s did not answer within %lld s and was killed", path,

@@ -33,6 +33,10 @@ struct spawn_result {
  * passed (what it wrote until then is in the result). End the result with spawn_result_fini. */
 int spawn_run(const struct spawn *spawn, struct spawn_result *out, struct err *err);
 
+/* Kills what still runs, with its group. Called at exit by itself; async-signal-safe, for handlers
+ * that end the process otherwise. */
+void spawn_kill_running(void);
+
 void spawn_result_fini(struct spawn_result *result);
 
 /* The path of an executable file called `name` in `directories` (colon-separated, "" and relative

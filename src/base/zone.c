@@ -90,7 +90,7 @@ int zone_open(struct zone *out, const char *name, struct err *err)
         text_copy(out->name, sizeof out->name, name);
         return 0;
     }
-    if (!is_zone_name(name)) {
+    if (!is_zone_name(name) || strncmp(name, "right/", 6) == 0) { /* those count leap seconds */
         return err_set(err, -EINVAL,
                        "'%s' is not a time zone name: use an IANA name like Asia/Seoul or UTC",
                        name);

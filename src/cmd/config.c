@@ -18,6 +18,9 @@ static int check(const struct cmd_context *context)
     const struct config *config = context->config;
     (void)printf("%s: ok\n", config->path != NULL ? config->path : "no configuration file");
     (void)printf("a sample every %s into %s\n", config->sample_interval, config->csv_dir);
+    if (config->csv_dir[0] != '/') {
+        (void)printf("  note: that folder depends on where the program is started\n");
+    }
     for (size_t i = 0; i < config->report_count; i++) {
         const struct config_report *report = &config->report[i];
         struct cron cron;

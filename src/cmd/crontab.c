@@ -4,6 +4,7 @@
 
 #include "base/own.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HOUR_S 3600
@@ -30,8 +31,9 @@ static void add_command(struct buf *out, const struct cmd_context *context, cons
 {
     add_word(out, program);
     if (context->config->path != NULL) {
+        OWN_FREE char *absolute = realpath(context->config->path, NULL);
         buf_text(out, " --config ");
-        add_word(out, context->config->path);
+        add_word(out, absolute != NULL ? absolute : context->config->path);
     }
     buf_format(out, " %s\n", command);
 }

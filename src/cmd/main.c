@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 /* Finds the command, reads its options, calls it. --config is taken before and after it. */
 #include "base/mem.h"
+#include "base/spawn.h"
 #include "base/text.h"
 #include "build_config.h"
 #include "cmd/cmd.h"
@@ -186,6 +187,7 @@ static void cancel(int signal_number)
 {
     (void)signal_number;
     static const char text[] = "\nCancelled.\n";
+    spawn_kill_running();
     /* Files are replaced whole or not at all, so stopping here loses nothing. */
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(CMD_CANCELLED);
@@ -208,7 +210,12 @@ static bool read_global_option(struct cmd *cmd, char **argv, int *at, int *code)
         cmd->config_path = word + strlen("--config=");
         return false;
     }
-    if (strcmp(word, "--config") == 0 && argv[*at + 1] != NULL) {
+    if (strcmp(word, "--config") == 0) {
+        if (argv[*at + 1] == NULL) {
+            (void)fprintf(stderr, "Error: --config needs a path\n");
+            *code = CMD_USAGE;
+            return true;
+        }
         *at += 1;
         cmd->config_path = argv[*at];
         return false;
@@ -262,7 +269,8 @@ int main(int argc, char **argv)
     cmd_serve_run = serve_run;
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* numbers keep their point whatever the locale */
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)mallopt(M_ARENA_MAX, 1); /* the one thread of a take needs no heap of its own */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to be told, as a full disk is */
+    (void)mallopt(M_ARENA_MAX, 1);  /* the one thread of a take needs no heap of its own */
     struct sigaction action = {.sa_handler = cancel};
     (void)sigaction(SIGINT, &action, NULL);
     int code = run(argc, argv);

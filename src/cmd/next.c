@@ -99,9 +99,11 @@ int cmd_next(struct cmd *cmd)
         return cmd_fail_usage(&err);
     }
     for (size_t i = 0; i < count; i++) {
-        if (print_runs(&context, &context.config->report[first + i], after_s, runs, &err) != 0) {
-            return cmd_fail(&err);
+        const struct config_report *report = &context.config->report[first + i];
+        if (print_runs(&context, report, after_s, runs, &err) != 0) {
+            err_prefix(&err, "report '%s': ", report->name);
+            code = cmd_fail(&err); /* the others can still be shown */
         }
     }
-    return CMD_OK;
+    return code;
 }

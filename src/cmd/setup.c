@@ -106,19 +106,22 @@ static int check_duration_answer(void *arg, const char *answer, struct err *err)
 static int check_url_answer(void *arg, const char *answer, struct err *err)
 {
     (void)arg;
-    if (answer[0] == '\0' || text_starts(answer, "https://") || text_starts(answer, "http://")) {
-        return 0;
-    }
-    return err_set(err, -EINVAL, "a webhook URL starts with https://");
+    return config_check_value("slack", "webhook_url", answer, &cmd_checks, err);
+}
+
+static int check_name_answer(void *arg, const char *answer, struct err *err)
+{
+    (void)arg;
+    return config_check_value("general", "server_name", answer, &cmd_checks, err);
 }
 
 static int check_folder_answer(void *arg, const char *answer, struct err *err)
 {
     (void)arg;
-    if (answer[0] == '/' || answer[0] == '~') {
-        return 0;
+    if (answer[0] != '/' && !text_starts(answer, "~/")) {
+        return err_set(err, -EINVAL, "use an absolute path, or one that starts with ~/");
     }
-    return err_set(err, -EINVAL, "use an absolute path, or one that starts with ~");
+    return config_check_value("storage", "csv_dir", answer, &cmd_checks, err);
 }
 
 /* The answers of one init, in the order of asking; what is stored is what was typed. */
@@ -161,7 +164,7 @@ static int ask_basics(struct answers *answers, const struct config *config, stru
         struct terminal_question question;
         struct config_change where;
     } basics[] = {
-        {{"Server name", config->server_name, NULL, NULL, NULL},
+        {{"Server name", config->server_name, NULL, check_name_answer, NULL},
          {"general", NULL, "server_name", NULL}},
         {{"Slack webhook URL", config->webhook_url, has_url ? "keep the one that is set" : NULL,
           check_url_answer, NULL},
@@ -322,8 +325,10 @@ int cmd_add_report(struct cmd *cmd)
     free(report.name);
     free(report.report_time);
     free(report.interval);
-    return code != 0 ? cmd_fail(&err)
-                     : follow(cmd, context.config->path, "Enabled and started system timers");
+    if (code != 0) {
+        return cmd_fail(&err);
+    }
+    return follow(cmd, context.config->path, "Enabled and started system timers");
 }
 
 int cmd_remove_report(struct cmd *cmd)

@@ -30,9 +30,12 @@ static char *read_line(void)
     return span_copy(answer);
 }
 
+#define WRONG_MAX 10 /* a pipe that never ends must not be asked for ever */
+
 int terminal_ask(const struct terminal_question *question, char **out, struct err *err)
 {
     const char *shown = question->shown != NULL ? question->shown : question->current;
+    int wrong = 0;
     for (;;) {
         if (shown[0] != '\0') {
             (void)printf("%s [%s]: ", question->label, shown);
@@ -57,6 +60,10 @@ int terminal_ask(const struct terminal_question *question, char **out, struct er
             return 0;
         }
         (void)printf("  %s\n", why.text);
+        if (++wrong == WRONG_MAX && !isatty(STDIN_FILENO)) {
+            return err_set(err, -EINVAL, "'%s' was not answered: %s; nothing was changed",
+                           question->label, why.text);
+        }
     }
 }
 

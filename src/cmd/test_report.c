@@ -19,8 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define COURSE_BUCKETS 120 /* points of the course over the window in html and svg */
+#define COURSE_BUCKETS 120 /* points at most of the course over the window in html and svg */
 
 struct format {
     const char *name;
@@ -81,6 +82,14 @@ struct work {
     struct archive_result result;
 };
 
+/* No more points than two samples each fill, or the course would have gaps that are none. */
+static size_t course_buckets(const struct report *report, size_t most)
+{
+    int64_t expected = usage_expected(&report->window, report->sample_interval_s);
+    size_t filled = expected >= 2 ? (size_t)(expected / 2) : 1;
+    return filled < most ? filled : most;
+}
+
 static int build(const struct cmd *cmd, const struct cmd_context *context,
                  const struct config_report *wanted, size_t buckets, struct work *out,
                  struct err *err)
@@ -97,6 +106,8 @@ static int build(const struct cmd *cmd, const struct cmd_context *context,
     if (code != 0) {
         return code;
     }
+    buckets = course_buckets(&work.report, buckets);
+    work.report.bucket_count = buckets;
     struct terminal_progress progress = {.label = "Reading samples", .start_ns = clock_mono_ns()};
     struct archive_request request = {.csv_dir = context->config->csv_dir,
                                       .zone = &context->zone,
@@ -200,6 +211,24 @@ static int print_one(const struct cmd *cmd, const struct cmd_context *context,
     return CMD_OK;
 }
 
+/* A regular file is replaced whole, behind a link too and with its mode; anything else (a pipe, a
+ * terminal, /dev/null) is written into and stays what it is. */
+static int write_file(const char *path, const struct buf *text, struct err *err)
+{
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+    if (!is_there || S_ISREG(status.st_mode)) {
+        OWN_FREE char *real = realpath(path, NULL);
+        return file_write(real != NULL ? real : path, buf_string(text), text->length,
+                          is_there ? status.st_mode & 0777 : 0644, FILE_REPLACE, err);
+    }
+    OWN_FILE FILE *file = fopen(path, "we");
+    bool is_written = file != NULL &&
+                      fwrite(buf_string(text), 1, text->length, file) == text->length &&
+                      fflush(file) == 0;
+    return is_written ? 0 : err_errno(err, -errno, "cannot write %s", path);
+}
+
 static int print_all(const struct cmd *cmd, const struct cmd_context *context, size_t first,
                      size_t count)
 {
@@ -215,24 +244,30 @@ static int print_all(const struct cmd *cmd, const struct cmd_context *context, s
     }
     OWN_BUF struct buf out = {0};
     buf_text(&out, count > 1 ? format->open : "");
+    int failed = CMD_OK;
+    bool is_first = true;
     for (size_t i = 0; i < count; i++) {
-        buf_text(&out, i > 0 ? format->between : "");
+        size_t mark = out.length;
+        buf_text(&out, is_first ? "" : format->between);
         const struct config_report *wanted = &context->config->report[first + i];
         int code = print_one(cmd, context, wanted, format, &out);
-        if (code != CMD_OK) {
-            return code;
+        if (code == CMD_OK) {
+            is_first = false;
+            continue;
         }
+        failed = code; /* the others can still be read */
+        out.length = mark;
     }
     buf_text(&out, count > 1 ? format->close : "");
     if (cmd->argument_count == 0) {
-        (void)fwrite(out.data, 1, out.length, stdout);
-        return CMD_OK;
+        (void)fwrite(buf_string(&out), 1, out.length, stdout);
+        return failed;
     }
-    if (file_write(cmd->argument[0], out.data, out.length, 0644, FILE_REPLACE, &err) != 0) {
+    if (write_file(cmd->argument[0], &out, &err) != 0) {
         return cmd_fail(&err);
     }
     (void)printf("Wrote %s\n", cmd->argument[0]);
-    return CMD_OK;
+    return failed;
 }
 
 /* storage.compact_after: merging is done where the folder is read anyway. */

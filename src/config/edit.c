@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "config/draft.h"
 #include "config/options.h"
 #include "config/splice.h"
+#include "config/value.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,16 +96,21 @@ static int edit_open(struct edit *edit, const char *path, const struct config_ch
     if (edit->path == NULL) {
         edit->path = mem_copy_text(path);
     }
+    struct stat status;
+    if (stat(edit->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return err_set(err, -EINVAL, "%s is no regular file", path);
+    }
     int code = lock_folder(edit, err);
     return code == 0 ? read_text(edit, err) : code;
 }
 
-/* Nobody else may read it, as it holds the webhook; a group that could read it still can. */
+/* Nobody else may read it, as it holds the webhook; a group that alone could still can. */
 static mode_t mode_of(const struct edit *edit)
 {
     struct stat status;
     bool is_there = !edit->is_new && stat(edit->path, &status) == 0;
-    return is_there ? (status.st_mode & 0640) | 0600 : 0600;
+    bool is_for_group = is_there && (status.st_mode & 0044) == 0040;
+    return is_for_group ? 0640 : 0600;
 }
 
 /* Reads the new text as every command will, then puts it in place of the old. */
@@ -199,6 +206,41 @@ int config_set(const char *path, const struct config_change *changes, size_t cou
     return code != 0 ? code : edit_save(&edit, err);
 }
 
+/* A file without reports means the report "default": it stays beside the first one that is added.
+ */
+static int keep_implied(struct edit *edit, const struct config_report *added, struct err *err)
+{
+    static char name[] = "default";
+    struct config *config = NULL;
+    int code = config_parse(buf_string(&edit->text), edit->text.length, edit->name, edit->checks,
+                            &config, err);
+    bool is_implied = code == 0 && config->report_count == 1 && config->report[0].line == 0 &&
+                      strcmp(added->name, name) != 0;
+    config_free(config);
+    const struct config_report implied = {.name = name};
+    return is_implied ? name_file(edit, splice_add_report(&edit->text, &implied, err), err) : code;
+}
+
+int config_check_value(const char *section, const char *key, const char *value,
+                       const struct config_checks *checks, struct err *err)
+{
+    const struct option_row *row = option_find(section, key);
+    if (row == NULL) {
+        return err_set(err, -EINVAL, "there is no option %s.%s", section, key);
+    }
+    union {
+        struct config config;
+        struct config_report report;
+    } scratch = {0};
+    OWN_BUF struct buf toml = {0};
+    int code = draft_format_value(row, value, &toml, err);
+    code = code != 0 ? code : value_read_text(row, value, checks, &scratch, err);
+    if (code == 0) {
+        value_free(row, &scratch);
+    }
+    return code;
+}
+
 int config_add_report(const char *path, const struct config_report *report,
                       const struct config_checks *checks, struct err *err)
 {
@@ -208,6 +250,7 @@ int config_add_report(const char *path, const struct config_report *report,
     if (code == 0 && edit.is_new) {
         code = splice_template(&edit.text, NULL, 0, err);
     }
+    code = code != 0 ? code : keep_implied(&edit, report, err);
     code = code != 0 ? code : name_file(&edit, splice_add_report(&edit.text, report, err), err);
     return code != 0 ? code : edit_save(&edit, err);
 }

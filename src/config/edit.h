@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 /* Changes to config.toml that leave everything else as it was: bytes of other lines, comments,
  * order and line ends survive. Every change is checked by reading the new text before it replaces
- * the file, which is written whole or not at all: 0600, or 0640 where the group could read it
- * before. A link stays a link; a second editor waits. */
+ * the file, which is written whole or not at all: 0600, or 0640 where the group, and nobody
+ * else, could read it before. A link stays a link; a second editor waits. */
 #ifndef CONFIG_EDIT_H
 #define CONFIG_EDIT_H
 
@@ -20,6 +20,10 @@ struct config_change {
  * when there is none. */
 int config_set(const char *path, const struct config_change *changes, size_t count,
                const struct config_checks *checks, struct err *err);
+
+/* Whether the value could be stored under the key: what config_set would refuse is refused here. */
+int config_check_value(const char *section, const char *key, const char *value,
+                       const struct config_checks *checks, struct err *err);
 
 /* Adds a [[report]] at the end of the reports. -EEXIST when the name is taken. A legacy single
  * [report] table is rewritten as [[report]] named "default". */

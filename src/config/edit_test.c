@@ -135,7 +135,8 @@ TEST(a_report_is_added_behind_the_last_one)
          "[[report]]\r\nname = \"a\"\r\n\r\n[[report]]\r\nname = \"b\"\r\nreport_time = \"0 9 * * "
          "1\"\r\ninterval = \"7d\"\r\n"},
         {"[general]\ntimezone = \"UTC\"",
-         "[general]\ntimezone = \"UTC\"\n\n[[report]]\nname = \"b\"\nreport_time = \"0 9 * * "
+         "[general]\ntimezone = \"UTC\"\n\n[[report]]\nname = \"default\"\n\n[[report]]\nname = "
+         "\"b\"\nreport_time = \"0 9 * * "
          "1\"\ninterval = \"7d\"\n"},
         /* GM-033: the predecessor's only report stays, under the name it always had. */
         {"[report]\ninterval = \"1d\" # daily\n",
@@ -219,7 +220,7 @@ TEST(a_link_stays_a_link_and_the_group_keeps_its_right_to_read)
     char link[160];
     (void)snprintf(link, sizeof link, "%s/link.toml", place.folder);
     CHECK_INT(symlink(place.path, link), 0);
-    CHECK_INT(chmod(place.path, 0644), 0);
+    CHECK_INT(chmod(place.path, 0640), 0);
     const struct config_change change = {"general", NULL, "server_name", "b"};
     CHECK_INT(config_set(link, &change, 1, &no_checks, NULL), 0);
     check_file(&place, "[general]\nserver_name = \"b\"\n");
@@ -228,6 +229,10 @@ TEST(a_link_stays_a_link_and_the_group_keeps_its_right_to_read)
     CHECK(S_ISLNK(status.st_mode));
     CHECK_INT(stat(place.path, &status), 0);
     CHECK_INT(status.st_mode & 07777, 0640);
+    CHECK_INT(chmod(place.path, 0644), 0);
+    CHECK_INT(set(&place, "general", NULL, "server_name", "c", NULL), 0);
+    CHECK_INT(stat(place.path, &status), 0);
+    CHECK_INT(status.st_mode & 07777, 0600);
     (void)unlink(link);
     leave(&place);
 }

@@ -79,7 +79,7 @@ static void write_both(const struct snapshot *snapshot, struct buf *out, size_t 
  * their end is seen by the address sanitizer. */
 static int read_last(const char *data, size_t length, struct frame *out, struct err *err)
 {
-    char *copy = malloc(length > 0 ? length : 1);
+    char *copy = mem_new(length > 0 ? length : 1, 1);
     if (copy == NULL) {
         return -ENOMEM;
     }

@@ -50,8 +50,17 @@ static bool is_passing(long status)
 
 enum answer_verdict answer_judge(const struct post_answer *answer, const char *url, struct err *err)
 {
+    struct span said = span_trim((struct span){buf_string(&answer->body), answer->body.length});
     if (answer->status >= 200 && answer->status < 300) {
-        return ANSWER_DELIVERED;
+        if (!span_starts(said, "<")) {
+            return ANSWER_DELIVERED;
+        }
+        /* A proxy's sign-in page, say: no webhook answers so. */
+        (void)err_set(
+            err, -EAGAIN,
+            "Slack webhook returned HTTP %ld with a web page instead of a webhook's answer",
+            answer->status);
+        return ANSWER_KEEP;
     }
     if (answer->status == 0) {
         (void)err_set(err, -EAGAIN, "Failed to send Slack webhook: %s", answer->failure);

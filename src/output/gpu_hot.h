@@ -24,7 +24,7 @@ struct gpu_hot_input {
 /* {"gpus":{…},"timestamp":"async"} (GH-003) */
 void gpu_hot_data(const struct gpu_hot_input *input, struct buf *out);
 
-/* One WebSocket message: mode, node_name, gpus, processes, system (GH-040, GH-041). */
+/* One WebSocket message: mode, node_name, gpus, processes and system: GH-040, GH-041. */
 void gpu_hot_message(const struct gpu_hot_input *input, struct buf *out);
 
 /* {"current":…,"latest":null,…} (GH-005); asks nobody. */

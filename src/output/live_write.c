@@ -58,7 +58,7 @@ struct wire_uuid {
 
 static struct wire_uuid uuid_of(const struct gpu *gpu)
 {
-    struct wire_uuid out;
+    struct wire_uuid out = {0};
     if (gpu->uuid[0] == '\0') {
         (void)snprintf(out.text, sizeof out.text, "lost-%d", gpu->index);
     } else {

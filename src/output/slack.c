@@ -234,6 +234,9 @@ int slack_deliver(const struct slack_options *options, const char *body,
     code = queue_open(&queue, options->state_dir, patience_ns, err);
     bool is_broken = code != 0 && code != -EBUSY;
     if (code == 0) {
+        if (queue.count > 0) {
+            copy_before_wait(&run, body); /* the tries of older ones may take long */
+        }
         code = deliver_all_kept(&run, &queue, outcome, err);
         is_broken = code == -EIO;
     }

@@ -28,6 +28,8 @@ TEST(an_answer_says_what_becomes_of_the_message)
     } rows[] = {
         {200, "ok", ANSWER_DELIVERED, ""},
         {204, "", ANSWER_DELIVERED, ""},
+        {200, "\n<html>", ANSWER_KEEP,
+         "Slack webhook returned HTTP 200 with a web page instead of a webhook's answer"},
         {500, "", ANSWER_RETRY, "Slack webhook returned HTTP 500"},
         {429, "rate_limited\n", ANSWER_RETRY, "Slack webhook returned HTTP 429: rate_limited"},
         {408, "", ANSWER_RETRY, "Slack webhook returned HTTP 408"},

@@ -14,7 +14,8 @@ static const char page_style[] =
     ".figures{padding:0 32px 32px;overflow-x:auto}table{border-collapse:collapse;width:100%}"
     "th{font-weight:400;color:#5b6570;font-size:12px}th,td{text-align:right;padding:6px 8px;"
     "border-bottom:1px solid #e3e7eb;white-space:nowrap}th:nth-child(2),td:nth-child(2)"
-    "{text-align:left}td.uuid{font-family:ui-monospace,monospace;font-size:12px}"
+    "{text-align:left}td.uuid{white-space:normal;word-break:break-all;font-family:ui-monospace,"
+    "monospace;font-size:12px}"
     "p{color:#5b6570;font-size:12px}"
     "@media(prefers-color-scheme:dark){body{background:#14171a;color:#e8ebee}th,p{color:#9aa5b1}"
     "th,td{border-color:#2b3138}}</style>\n";
@@ -56,10 +57,14 @@ static void table_row(struct buf *out, const struct archive_gpu *gpu, int64_t ex
 static void notes(struct buf *out, const struct report *report)
 {
     const struct archive_result *result = report->result;
+    int64_t most = 0;
+    for (size_t i = 0; i < result->gpu_count; i++) {
+        most = result->gpu[i].sample_count > most ? result->gpu[i].sample_count : most;
+    }
     buf_format(out,
-               "<p>%lld samples read, one every %lld s expected. Averages are over the samples "
+               "<p>%lld samples, one every %lld s expected. Averages are over the samples "
                "that are there.",
-               (long long)result->file_count, (long long)report->sample_interval_s);
+               (long long)most, (long long)report->sample_interval_s);
     if (result->skipped_lines > 0 || result->unreadable_count > 0) {
         buf_format(out, " Left out: %lld torn or malformed lines, %lld unreadable files.",
                    (long long)result->skipped_lines, (long long)result->unreadable_count);

@@ -49,8 +49,9 @@ void report_text(const struct report *report, struct buf *out)
         buf_format(out, "\nGPU %d: ", gpu->index);
         words_percent(usage_average(gpu), out);
         if (report->has_coverage) {
-            buf_format(out, " (%lld of %lld samples)", (long long)gpu->sample_count,
-                       (long long)expected);
+            /* Both ends of a window count, so there can be one more than expected. */
+            int64_t found = gpu->sample_count < expected ? gpu->sample_count : expected;
+            buf_format(out, " (%lld of %lld samples)", (long long)found, (long long)expected);
         }
     }
 }

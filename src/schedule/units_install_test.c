@@ -616,6 +616,7 @@ TEST(the_page_is_installed_only_when_asked_for_and_is_then_remembered)
     CHECK_TEXT(asked.log, "daemon-reload\n");
     CHECK(has_unit(&machine, SERVE) && !is_on(&machine, SERVE));
     OWN_TURN struct turn same = take(&machine, (struct command){.toml = two_reports});
+    CHECK_INT(same.code, 0);
     CHECK(has_unit(&machine, SERVE) && !is_on(&machine, SERVE) && is_on(&machine, WEEKLY));
     OWN_TURN struct turn on = take(
         &machine, (struct command){.toml = one_report, .is_install = true, .is_enabling = true});

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct replay {
     struct source source;
@@ -71,10 +72,12 @@ static int replay_open(struct source **out, const struct source_options *options
     replay->source.ops = &source_replay;
     replay->path = mem_copy_text(options->arg);
     replay->file = fopen(options->arg, "re");
+    struct stat status;
     int code = 0;
     if (replay->file == NULL) {
-        code =
-            err_errno(err, -EINVAL, "--replay: cannot open %s (%s)", options->arg, err_name(errno));
+        code = err_set(err, -EINVAL, "--replay: cannot open %s: %s", options->arg, err_name(errno));
+    } else if (fstat(fileno(replay->file), &status) != 0 || !S_ISREG(status.st_mode)) {
+        code = err_set(err, -EINVAL, "--replay: %s is no regular file", options->arg);
     }
     code = code == 0 ? look_through(replay, err) : code;
     if (code != 0) {

@@ -272,7 +272,7 @@ def test_a_link_stays_a_link_and_the_group_keeps_reading(box):
     os.mkdir(box.path("elsewhere"))
     os.rename(path, real)
     os.symlink("elsewhere/real.toml", path)
-    os.chmod(real, 0o644)
+    os.chmod(real, 0o640)
     ran = box.run(*ADD)
     check(ran.code == 0 and os.readlink(path) == "elsewhere/real.toml" and read(real) != before, ran)
     check(os.stat(real).st_mode & 0o777 == 0o640, oct(os.stat(real).st_mode))
