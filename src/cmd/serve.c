@@ -100,6 +100,9 @@ static void reload(struct serve *serve)
     serve->context.config = config;
     take_config(serve);
     serve_publish_anew(serve);
+    if (serve_schedules_take(serve, &err) != 0) {
+        log_error("%s; this program runs no schedules", err.text);
+    }
     log_info("the configuration was read again; addresses and TLS need a restart");
 }
 
@@ -121,6 +124,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     struct serve *serve = arg;
     int64_t now_ns = clock_mono_ns();
     int64_t due_ns = serve_feeds_tick(serve, now_ns);
+    int64_t schedule_ns = serve_schedules_tick(serve, now_ns);
+    due_ns = schedule_ns < due_ns ? schedule_ns : due_ns;
     serve_publish(serve, now_ns);
     notify("WATCHDOG=1");
     int64_t wait_ns = due_ns - now_ns;
@@ -154,6 +159,7 @@ static void fill_names(struct serve *serve, const struct cmd *cmd)
     }
     serve->greeting = (struct live_greeting){.version = GPUMANAGER_VERSION,
                                              .is_simulated = cmd_value(cmd, "simulate") != NULL};
+    serve->is_playing = cmd_value(cmd, "simulate") != NULL || cmd_value(cmd, "replay") != NULL;
     take_config(serve);
 }
 
@@ -235,6 +241,7 @@ static int open_all(struct serve *serve, const struct cmd *cmd, struct err *err)
     serve->host_reader = host_reader_new();
     serve->processes = process_table_new();
     code = listen_all(serve, cmd, err);
+    code = code == 0 ? serve_schedules_take(serve, err) : code;
     /* The drivers' processes begin without our sockets: those are closed on exec. */
     return code != 0 ? code : serve_feeds_open(serve, cmd, err);
 }
@@ -242,6 +249,7 @@ static int open_all(struct serve *serve, const struct cmd *cmd, struct err *err)
 static void close_all(struct serve *serve)
 {
     http_server_free(serve->http);
+    serve_schedules_close(serve);
     serve_feeds_close(serve);
     serve_publish_fini(serve);
     for (size_t i = 0; i < 3; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 gpumanager contributors
  * SPDX-License-Identifier: MIT */
 /* The daemon: one loop thread for everything on the network; each driver in a process of its own.
- * serve.c begins and ends it, serve_feeds.c takes facts, serve_publish.c tells viewers, and
- * serve_routes.c answers requests. Private to these files. */
+ * serve.c begins and ends it, serve_feeds.c takes facts, serve_publish.c tells viewers,
+ * serve_routes.c answers requests, and serve_schedules.c stands in for timers. Private to these
+ * files. */
 #ifndef CMD_SERVE_H
 #define CMD_SERVE_H
 
@@ -58,6 +59,8 @@ struct serve {
     uint64_t seen_version; /* of the board, when last published */
     int64_t asked_ns;      /* monotonic, of the last request for data; 0 = never */
     bool is_stopping;
+    bool is_playing; /* --simulate or --replay: not this machine's GPUs */
+    struct serve_schedules *schedules;
 
     struct host_reader *host_reader;
     struct process_table *processes;
@@ -81,6 +84,12 @@ void serve_feeds_close(struct serve *serve);
 /* Sets the cadence that fits, asks what is due, and says when to be called again (monotonic). */
 int64_t serve_feeds_tick(struct serve *serve, int64_t now_ns);
 size_t serve_troubles(const struct serve *serve, struct live_trouble out[LIVE_TROUBLES_MAX]);
+
+/* Begins, changes or ends the schedules as [server] schedules says; -EPERM: the timers are on. */
+int serve_schedules_take(struct serve *serve, struct err *err);
+/* Starts what is due, and says when to be called again (monotonic). */
+int64_t serve_schedules_tick(struct serve *serve, int64_t now_ns);
+void serve_schedules_close(struct serve *serve);
 
 /* Makes the newest facts public when there are newer ones, or the last are a second old. */
 void serve_publish(struct serve *serve, int64_t now_ns);

@@ -38,6 +38,7 @@ struct config {
     char *base_path;        /* server.base_path, "" when unset */
     char *tls_certificate, *tls_key; /* server.tls_…, NULL when unset */
     bool is_process_hidden;          /* server.hide_processes */
+    bool is_scheduling;              /* server.schedules */
     int64_t live_interval_ns;        /* live.interval */
     int64_t idle_interval_ns;        /* live.idle_interval; 0 = off */
     struct config_report *report;

@@ -343,7 +343,7 @@ int units_text(const struct units_options *options, const char *run_user, const 
         return 0;
     }
     if (strcmp(unit, UNITS_SERVE ".service") == 0) {
-        serve_service(out, &paths, run_user, false);
+        serve_service(out, &paths, run_user, options->config->is_scheduling);
         return 0;
     }
     for (size_t i = 0; i < options->config->report_count; i++) {

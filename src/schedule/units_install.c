@@ -32,6 +32,7 @@ struct plan {
     size_t unit_count;
     struct words obsolete;  /* units */
     struct pending pending; /* what is to be enabled and re-armed */
+    bool is_scheduling;     /* the page runs the schedules: timers stay off */
 };
 
 static void plan_fini(struct plan *plan)
@@ -183,9 +184,10 @@ static void plan_timers(struct plan *plan, bool is_enabling_new, bool is_enablin
         }
         bool is_successor =
             legacy != LEGACY_NONE && strcmp(unit->name, UNITS_REPORT_PREFIX "default.timer") == 0;
-        bool is_wanted = is_successor ? legacy == LEGACY_ON : is_enabling_new;
+        bool is_kept_off = plan->is_scheduling && text_ends(unit->name, ".timer");
+        bool is_wanted = !is_kept_off && (is_successor ? legacy == LEGACY_ON : is_enabling_new);
         bool is_fresh = unit->is_new && !words_have(&pending->off, unit->name);
-        if (is_enabling_all || (is_fresh && is_wanted)) {
+        if ((is_enabling_all && !is_kept_off) || (is_fresh && is_wanted)) {
             add_once(&pending->enable, unit->name);
         } else if (is_fresh && !words_have(&pending->enable, unit->name)) {
             words_add(&pending->off, unit->name);
@@ -391,6 +393,14 @@ static void warn_unreadable(const char *config, const struct run_user *user, str
     }
 }
 
+static void warn_kept_off(const struct plan *plan, bool is_enabling, struct words *warnings)
+{
+    if (plan->is_scheduling && is_enabling) {
+        words_add(warnings, "the timers were not switched on: with schedules = true under [server] "
+                            "`gpumanager serve` takes the samples and sends the reports");
+    }
+}
+
 static void find_conflicts(const struct run_user *user, struct words *out)
 {
     const char *home = getenv("HOME");
@@ -430,6 +440,7 @@ static void fill_outcome(const struct plan *plan, struct manner manner, struct d
 static int make_plan(struct plan *plan, const struct units_options *options, struct manner manner,
                      struct err *err)
 {
+    plan->is_scheduling = options->config->is_scheduling;
     int code = plan_units(plan, options, err);
     if (code == 0) {
         keep_wanted(&plan->pending.enable, plan);
@@ -485,6 +496,7 @@ static int bring_in_line(const struct units_options *options, struct manner mann
         }
     }
     if (code == 0) {
+        warn_kept_off(&plan, manner.is_enabling, &warnings);
         find_conflicts(&user, &conflicts);
         outcome_list(&conflicts, &out->conflicting, &out->conflicting_count);
         outcome_list(&warnings, &out->warning, &out->warning_count);

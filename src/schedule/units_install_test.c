@@ -667,6 +667,24 @@ TEST(an_install_of_the_page_that_systemd_refused_is_finished_by_reload)
     CHECK(!machine_has(&machine, NOTE));
 }
 
+TEST(timers_stay_off_where_the_page_runs_the_schedules)
+{
+    OWN_MACHINE struct machine machine;
+    if (!machine_open(&machine)) {
+        return;
+    }
+    OWN_TURN struct turn turn =
+        take(&machine, (struct command){.toml = "[server]\nschedules = true\n"
+                                                "[[report]]\nname = 'default'\n",
+                                        .is_install = true,
+                                        .is_enabling = true,
+                                        .is_serving = true});
+    CHECK_INT(turn.code, 0);
+    CHECK_TEXT(turn.log, "daemon-reload\nenable --now " SERVE "\n");
+    CHECK(has_unit(&machine, SAMPLE) && !is_on(&machine, SAMPLE) && !is_on(&machine, DEFAULT));
+    CHECK(turn.out.warning_count == 1 && is_said(turn.out.warning[0], "schedules = true"));
+}
+
 MAIN(RUN(install_writes_every_unit_and_enables_none_unasked),
      RUN(install_enables_every_timer_when_asked),
      RUN(a_later_install_enables_what_is_off_without_a_restart),
@@ -690,4 +708,5 @@ MAIN(RUN(install_writes_every_unit_and_enables_none_unasked),
      RUN(without_systemctl_the_other_ways_are_named),
      RUN(the_page_is_installed_only_when_asked_for_and_is_then_remembered),
      RUN(a_changed_page_unit_is_restarted_where_it_runs_and_goes_with_uninstall),
-     RUN(an_install_of_the_page_that_systemd_refused_is_finished_by_reload))
+     RUN(an_install_of_the_page_that_systemd_refused_is_finished_by_reload),
+     RUN(timers_stay_off_where_the_page_runs_the_schedules))

@@ -145,16 +145,6 @@ TEST(the_page_unit_says_what_it_should)
                                              "[Install]\nWantedBy=multi-user.target\n");
 }
 
-TEST(a_unit_the_configuration_does_not_have_has_no_text)
-{
-    OWN_CONFIG struct config *config = parsed(plain, PATH);
-    struct units_options options = options_for(config);
-    OWN_BUF struct buf text = {0};
-    CHECK_INT(units_text(&options, "gpu", "gpumanager-report-x.timer", &text, NULL), -ENOENT);
-    CHECK_INT(units_text(&options, "gpu", "gpumanager-report-weekly", &text, NULL), -ENOENT);
-    CHECK_INT(units_text(&options, "gpu", "gpumanager-report-week.timer", &text, NULL), -ENOENT);
-}
-
 static bool has_line(const char *toml, const char *user, const char *unit, const char *line)
 {
     OWN_CONFIG struct config *config = parsed(toml, PATH);
@@ -172,6 +162,22 @@ static bool has_line(const char *toml, const char *user, const char *unit, const
     }
     printf("# no line \"%s\" in:\n%s", line, buf_string(&text));
     return false;
+}
+
+TEST(the_page_writes_samples_only_where_it_runs_the_schedules)
+{
+    CHECK(has_line("[storage]\ncsv_dir = '/x'\n[server]\nschedules = true\n", "gpu", SERVE_SERVICE,
+                   "ReadWritePaths=\"-/x\""));
+}
+
+TEST(a_unit_the_configuration_does_not_have_has_no_text)
+{
+    OWN_CONFIG struct config *config = parsed(plain, PATH);
+    struct units_options options = options_for(config);
+    OWN_BUF struct buf text = {0};
+    CHECK_INT(units_text(&options, "gpu", "gpumanager-report-x.timer", &text, NULL), -ENOENT);
+    CHECK_INT(units_text(&options, "gpu", "gpumanager-report-weekly", &text, NULL), -ENOENT);
+    CHECK_INT(units_text(&options, "gpu", "gpumanager-report-week.timer", &text, NULL), -ENOENT);
 }
 
 #define SAMPLE_TIMER "gpumanager-sample.timer"
@@ -264,6 +270,7 @@ TEST(the_hardening_leaves_our_own_paths_in_reach)
 
 MAIN(RUN(the_sample_units_say_what_they_should), RUN(the_report_units_say_what_they_should),
      RUN(the_page_unit_says_what_it_should),
+     RUN(the_page_writes_samples_only_where_it_runs_the_schedules),
      RUN(a_unit_the_configuration_does_not_have_has_no_text),
      RUN(the_sample_timer_keeps_short_and_long_intervals),
      RUN(odd_paths_are_quoted_as_their_setting_asks),
