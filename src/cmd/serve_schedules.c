@@ -214,7 +214,9 @@ static void start_job(const struct serve *serve, struct job *job, int64_t now_ns
     int code = start_program(argv, &job->pid);
     if (code != 0) {
         job->pid = 0;
-        log_error("%s: cannot start %s: %s", name_of(job), program, strerror(-code));
+        struct err err = {0};
+        (void)err_errno(&err, code, "cannot start %s", program);
+        log_error("%s: %s", name_of(job), err.text);
         return;
     }
     job->is_killed = false;

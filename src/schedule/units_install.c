@@ -401,6 +401,21 @@ static void warn_kept_off(const struct plan *plan, bool is_enabling, struct word
     }
 }
 
+/* A page that runs the schedules reads them again. */
+static int tell_page(const struct plan *plan, const struct done *done, struct err *err)
+{
+    static const char unit[] = UNITS_SERVE ".service";
+    bool is_fresh = words_have(&done->restarted, unit) || words_have(&plan->pending.enable, unit);
+    if (!plan->is_scheduling || !plan_has(plan, unit) || is_fresh || !is_active(unit)) {
+        return 0;
+    }
+    struct act act;
+    OWN_WORDS struct words units = {0};
+    words_add(&units, unit);
+    int code = act_open(&act, err);
+    return code == 0 ? act_systemctl(&act, "reload", NULL, &units, err) : code;
+}
+
 static void find_conflicts(const struct run_user *user, struct words *out)
 {
     const char *home = getenv("HOME");
@@ -495,6 +510,7 @@ static int bring_in_line(const struct units_options *options, struct manner mann
             say_partial(&act, err);
         }
     }
+    code = code == 0 ? tell_page(&plan, &done, err) : code;
     if (code == 0) {
         warn_kept_off(&plan, manner.is_enabling, &warnings);
         find_conflicts(&user, &conflicts);

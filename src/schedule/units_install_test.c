@@ -683,6 +683,12 @@ TEST(timers_stay_off_where_the_page_runs_the_schedules)
     CHECK_TEXT(turn.log, "daemon-reload\nenable --now " SERVE "\n");
     CHECK(has_unit(&machine, SAMPLE) && !is_on(&machine, SAMPLE) && !is_on(&machine, DEFAULT));
     CHECK(turn.out.warning_count == 1 && is_said(turn.out.warning[0], "schedules = true"));
+    OWN_TURN struct turn more =
+        take(&machine, (struct command){.toml = "[server]\nschedules = true\n"
+                                                "[[report]]\nname = 'weekly'\n"});
+    CHECK_INT(more.code, 0);
+    CHECK(has_unit(&machine, WEEKLY) && !is_on(&machine, WEEKLY));
+    CHECK_INT(count_lines(more.log, "reload " SERVE), 1);
 }
 
 MAIN(RUN(install_writes_every_unit_and_enables_none_unasked),

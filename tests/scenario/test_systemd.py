@@ -563,6 +563,29 @@ def test_the_page_runs_is_watched_and_goes(box):
     check(json.loads(gpumanager("status").out)["serve_installed"] is False)
 
 
+def test_the_page_runs_the_schedules_where_it_is_told_to(box):
+    """[server] schedules = true"""
+    changing()
+    configure(interval="1s")
+    place().write(CONFIG, place().read(CONFIG) + "\n[server]\nschedules = true\n", 0o600, WORKER)
+    ran = gpumanager("install-systemd", "--serve", "--enable-now", "--run-user", "worker")
+    check(ran.code == 1 and "systemctl" in ran.err, "the timers are on: it does not start beside them: %s" % ran)
+    check("gpumanager-sample.timer is on" in journal(SERVE), journal(SERVE))
+    check(gpumanager("disable-sample").code == 0 and gpumanager("disable-report", "--yes").code == 0)
+    ran = gpumanager("reload")
+    require(ran.code == 0 and systemctl("is-active", SERVE) == "active", (ran, journal(SERVE)))
+    check(is_on(SAMPLE) is False and is_on(DAILY) is False, (is_on(SAMPLE), is_on(DAILY)))
+    check(is_sampling(), journal(SERVE))
+    newest = max(samples(), key=os.path.getmtime)
+    check(os.stat(newest).st_uid == WORKER, newest)
+    ran = gpumanager("--config", CONFIG, "add-report", "often", "--report-time", "* * * * *", "--interval", "1h")
+    check(ran.code == 0 and is_on("gpumanager-report-often") is False, ran)
+    check(wait_until(lambda: "3 report(s)" in journal(SERVE), 10), journal(SERVE))
+    check(wait_until(lambda: posts("often"), 70), journal(SERVE))
+    place().run("systemctl", "stop", SERVE)
+    check(prop(SERVE, "Result") == "success" and gpumanager("uninstall-systemd").code == 0 and our_files() == [], journal(SERVE))
+
+
 def test_uninstall_leaves_nothing(box):
     """GM-078, Part B"""
     changing()
