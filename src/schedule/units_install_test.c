@@ -108,26 +108,6 @@ static bool is_on(const struct machine *machine, const char *timer)
     return machine_has(machine, enabled) && machine_has(machine, active);
 }
 
-static int count_lines(const char *log, const char *line)
-{
-    int count = 0;
-    struct span rest = span_of(log);
-    struct span part;
-    while (span_cut(&rest, '\n', &part)) {
-        count += span_equals(part, line);
-    }
-    return count;
-}
-
-static bool is_said(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL) {
-        printf("# not said: \"%s\" in \"%s\"\n", part, text);
-        return false;
-    }
-    return true;
-}
-
 TEST(install_writes_every_unit_and_enables_none_unasked)
 {
     OWN_MACHINE struct machine machine;

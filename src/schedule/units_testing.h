@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/spawn.h"
+#include "base/text.h"
 #include "build_config.h"
 
 #include <stdlib.h>
@@ -116,6 +117,26 @@ static inline char *machine_read(const struct machine *machine, const char *name
     struct buf text = {0};
     (void)file_read(path, (size_t)1024 * 1024, &text, NULL);
     return buf_take(&text);
+}
+
+static inline int count_lines(const char *log, const char *line)
+{
+    int count = 0;
+    struct span rest = span_of(log);
+    struct span part;
+    while (span_cut(&rest, '\n', &part)) {
+        count += span_equals(part, line);
+    }
+    return count;
+}
+
+static inline bool is_said(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        printf("# not said: \"%s\" in \"%s\"\n", part, text);
+        return false;
+    }
+    return true;
 }
 
 #endif
