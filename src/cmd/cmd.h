@@ -111,8 +111,10 @@ int cmd_disable_sample(struct cmd *cmd);
 int cmd_disable_report(struct cmd *cmd);
 int cmd_completion(struct cmd *cmd);
 int cmd_serve(struct cmd *cmd);
+int cmd_token(struct cmd *cmd);
 
-/* What serve does where the server is linked in; main.c sets it. */
+/* What serve and token do where the server is linked in; main.c sets them. */
 extern int (*cmd_serve_run)(struct cmd *cmd);
+extern int (*cmd_token_run)(struct cmd *cmd);
 
 #endif

@@ -42,7 +42,7 @@ static void choices(struct buf *out, const struct cmd_command *command)
     if (strchr(command->arguments, '|') == NULL) {
         return;
     }
-    for (const char *at = command->arguments; *at != '\0'; at++) {
+    for (const char *at = command->arguments; *at != '\0' && *at != ' '; at++) {
         char c = *at;
         if (c == '|') {
             c = ' ';

@@ -127,6 +127,9 @@ static int take_arguments(struct cmd *cmd, int argc, char **argv)
 {
     const struct cmd_command *command = cmd->command;
     int most = command->arguments[0] != '\0' ? 1 : 0;
+    for (const char *at = command->arguments; *at != '\0'; at++) {
+        most += *at == ' ' ? 1 : 0;
+    }
     for (int i = optind; i < argc; i++) {
         if (cmd->argument_count == most) {
             (void)fprintf(stderr, "Error: %s does not take '%s'\n", command->name, argv[i]);
@@ -263,10 +266,12 @@ static int run(int argc, char **argv)
 }
 
 int serve_run(struct cmd *cmd); /* serve.c, which only the program has */
+int token_run(struct cmd *cmd); /* token_command.c, likewise */
 
 int main(int argc, char **argv)
 {
     cmd_serve_run = serve_run;
+    cmd_token_run = token_run;
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* numbers keep their point whatever the locale */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to be told, as a full disk is */

@@ -80,8 +80,6 @@ static void take_config(struct serve *serve)
     serve->live_ns = seconds_of("UPDATE_INTERVAL", config->live_interval_ns);
     serve->smi_ns = seconds_of("NVIDIA_SMI_INTERVAL", SMI_INTERVAL_NS);
     serve->idle_ns = config->idle_interval_ns;
-    serve->rights.is_process_hidden = config->is_process_hidden;
-    serve->greeting.is_process_hidden = config->is_process_hidden;
     serve->greeting.server_name = has_name ? config->server_name : serve->node_name;
     serve->greeting.interval_s = (double)serve->live_ns / 1e9;
 }
@@ -126,6 +124,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     int64_t due_ns = serve_feeds_tick(serve, now_ns);
     int64_t schedule_ns = serve_schedules_tick(serve, now_ns);
     due_ns = schedule_ns < due_ns ? schedule_ns : due_ns;
+    serve_signin_tick(serve, now_ns);
     serve_publish(serve, now_ns);
     notify("WATCHDOG=1");
     int64_t wait_ns = due_ns - now_ns;
@@ -163,19 +162,31 @@ static void fill_names(struct serve *serve, const struct cmd *cmd)
     take_config(serve);
 }
 
-/* Anybody who reaches the port sees who runs what: only this machine may, unless it is said. */
-static int check_reach(const char *address, bool is_insecure, struct err *err)
+/* Anybody who reaches the port sees who runs what: only this machine may, unless others must say a
+ * token, which nobody can read on the way. */
+static int check_reach(struct serve *serve, const char *address, bool is_insecure, struct err *err)
 {
+    bool has_tls = serve->context.config->tls_certificate != NULL;
+    bool has_tokens = serve_signin_has_tokens(serve);
     if (guard_is_loopback(address)) {
+        return 0;
+    }
+    if (has_tls && has_tokens) {
+        serve_signin_require(serve);
         return 0;
     }
     if (!is_insecure) {
         return err_set(err, -EPERM,
-                       "%s can be reached from other machines, and this version has no sign-in: "
-                       "put a proxy with one before 127.0.0.1, or use --insecure",
-                       address);
+                       "%s can be reached from other machines, which needs TLS ([server] "
+                       "tls_certificate and tls_key%s) and a token (gpumanager token add NAME%s), "
+                       "or else --insecure",
+                       address, has_tls ? "" : ", not set", has_tokens ? "" : ": there is none");
     }
-    log_warning("%s IS OPEN TO EVERYBODY WHO REACHES IT (--insecure)", address);
+    if (has_tokens) {
+        log_warning("%s HAS NO TLS (--insecure): tokens can be read on their way", address);
+    } else {
+        log_warning("%s IS OPEN TO EVERYBODY WHO REACHES IT (--insecure)", address);
+    }
     return 0;
 }
 
@@ -207,7 +218,7 @@ static int listen_all(struct serve *serve, const struct cmd *cmd, struct err *er
     size_t count = 0;
     while (rest.length > 0 && span_cut(&rest, ',', &part)) {
         OWN_FREE char *address = span_copy(span_trim(part));
-        int code = check_reach(address, is_insecure, err);
+        int code = check_reach(serve, address, is_insecure, err);
         code = code != 0 ? code
                          : http_server_listen(serve->http, address, config->tls_certificate,
                                               config->tls_key, err);
@@ -240,7 +251,8 @@ static int open_all(struct serve *serve, const struct cmd *cmd, struct err *err)
     serve->memory = live_memory_new();
     serve->host_reader = host_reader_new();
     serve->processes = process_table_new();
-    code = listen_all(serve, cmd, err);
+    code = serve_signin_open(serve, cmd, err);
+    code = code != 0 ? code : listen_all(serve, cmd, err);
     code = code == 0 ? serve_schedules_take(serve, err) : code;
     /* The drivers' processes begin without our sockets: those are closed on exec. */
     return code != 0 ? code : serve_feeds_open(serve, cmd, err);
@@ -252,6 +264,7 @@ static void close_all(struct serve *serve)
     serve_schedules_close(serve);
     serve_feeds_close(serve);
     serve_publish_fini(serve);
+    serve_signin_close(serve);
     for (size_t i = 0; i < 3; i++) {
         if (serve->signals[i] != NULL) {
             event_free(serve->signals[i]);

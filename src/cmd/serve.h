@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: MIT */
 /* The daemon: one loop thread for everything on the network; each driver in a process of its own.
  * serve.c begins and ends it, serve_feeds.c takes facts, serve_publish.c tells viewers,
- * serve_routes.c answers requests, and serve_schedules.c stands in for timers. Private to these
- * files. */
+ * serve_routes.c answers requests, serve_signin.c knows who may ask, and serve_schedules.c stands
+ * in for timers. Private to these files. */
 #ifndef CMD_SERVE_H
 #define CMD_SERVE_H
 
 #include "cmd/cmd.h"
+#include "cmd/serve_signin.h"
 #include "http/http.h"
 #include "model/host.h"
 #include "output/live.h"
@@ -19,8 +20,14 @@
 #include <event2/event.h>
 
 #define SERVE_FEEDS_MAX 2
+#define SERVE_RIGHTS 2 /* all, and without what processes are called */
+
+#define SERVE_CSP                                                                                  \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
+    "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 struct serve;
+struct serve_signin;
 
 /* One driver's process. */
 struct serve_feed {
@@ -37,14 +44,15 @@ struct viewer {
     struct viewer *next, *previous;
     struct serve *serve;
     struct websocket *socket;
-    bool is_gpu_hot;
+    bool is_gpu_hot, is_leaving;
+    bool is_hidden; /* which of the two rights it has */
+    struct visitor visitor;
     uint64_t known; /* sequence of the view it knows; 0 = none */
 };
 
 struct serve {
     struct cmd_context context;
     struct live_greeting greeting;
-    struct live_rights rights;
     char node_name[256];
     int64_t live_ns, idle_ns, smi_ns; /* cadences; idle 0 = off */
 
@@ -52,6 +60,7 @@ struct serve {
     struct event *tick;
     struct event *signals[3];
     struct http_server *http;
+    struct serve_signin *signin;
 
     struct board *board;
     struct serve_feed feed[SERVE_FEEDS_MAX];
@@ -71,9 +80,10 @@ struct serve {
 
     struct live_memory *memory;
     struct live_view *view, *before;
-    struct snapshot *previous;     /* of the publication before, for rates */
-    uint64_t sequence;             /* of `view`; 0 = none yet */
-    struct http_blob *data, *full; /* of this sequence, made when first asked for */
+    struct snapshot *previous; /* of the publication before, for rates */
+    uint64_t sequence;         /* of `view`; 0 = none yet */
+    /* Of this sequence, by rights, made when first asked for. */
+    struct http_blob *data[SERVE_RIGHTS], *full[SERVE_RIGHTS];
     struct viewer *viewers;
     size_t viewer_count;
 };
@@ -95,9 +105,14 @@ void serve_schedules_close(struct serve *serve);
 void serve_publish(struct serve *serve, int64_t now_ns);
 /* Other rights or names: whoever watches gets a hello and a full. */
 void serve_publish_anew(struct serve *serve);
-void serve_add_viewer(struct serve *serve, struct http_request *request, bool is_gpu_hot);
-struct http_blob *serve_gpu_data(struct serve *serve); /* borrowed */
-struct http_blob *serve_full(struct serve *serve);     /* borrowed */
+void serve_add_viewer(struct serve *serve, struct http_request *request, bool is_gpu_hot,
+                      const struct visitor *visitor);
+/* Sends those away who lost their access, and greets those anew whose rights are others now. */
+void serve_check_viewers(struct serve *serve);
+/* Borrowed. */
+struct http_blob *serve_gpu_data(struct serve *serve, bool is_hidden);
+struct http_blob *serve_full(struct serve *serve, bool is_hidden);
+struct live_greeting serve_greeting(const struct serve *serve, bool is_hidden);
 void serve_publish_fini(struct serve *serve);
 
 void serve_handle(void *arg, struct http_request *request); /* an http_handler_fn */

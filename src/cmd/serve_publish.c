@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLOSE_POLICY 1008           /* RFC 6455, 7.4.1 */
 #define PUBLISH_MOST_NS NS_PER_S    /* ages and troubles move on without new facts */
 #define DETAILS_NS (2 * NS_PER_S)   /* /proc of processes is not read more often */
 #define SLOW_PACE_NS (5 * NS_PER_S) /* of what costs a driver milliseconds (source/nvml) */
@@ -47,7 +48,7 @@ static void read_details(struct serve *serve, const struct snapshot *snapshot, i
     serve->details_ns = now_ns;
 }
 
-static struct gpu_hot_input gpu_hot_input(const struct serve *serve)
+static struct gpu_hot_input gpu_hot_input(const struct serve *serve, bool is_hidden)
 {
     return (struct gpu_hot_input){.snapshot = board_snapshot(serve->board),
                                   .previous = serve->previous,
@@ -55,11 +56,12 @@ static struct gpu_hot_input gpu_hot_input(const struct serve *serve)
                                   .details = serve->detail,
                                   .node_name = serve->node_name,
                                   .zone = &serve->context.zone,
-                                  .is_name_hidden = serve->rights.is_process_hidden};
+                                  .is_name_hidden = is_hidden};
 }
 
-/* Messages of one publication, made when the first viewer needs them. */
+/* Messages of one publication for one kind of rights, made when the first viewer needs them. */
 struct messages {
+    struct live_rights rights;
     struct websocket_frame *full, *delta, *gpu_hot;
     bool has_no_delta;
 };
@@ -73,7 +75,7 @@ static struct websocket_frame *full_frame(const struct serve *serve, struct mess
 {
     if (messages->full == NULL) {
         OWN_BUF struct buf text = {0};
-        live_write_full(serve->view, &serve->rights, &text);
+        live_write_full(serve->view, &messages->rights, &text);
         messages->full = frame_of(&text);
     }
     return messages->full;
@@ -85,7 +87,7 @@ static struct websocket_frame *delta_frame(const struct serve *serve, struct mes
         OWN_BUF struct buf text = {0};
         messages->has_no_delta =
             serve->before == NULL ||
-            !live_write_delta(serve->before, serve->view, &serve->rights, &text);
+            !live_write_delta(serve->before, serve->view, &messages->rights, &text);
         messages->delta = messages->has_no_delta ? NULL : frame_of(&text);
     }
     return messages->delta;
@@ -95,7 +97,7 @@ static struct websocket_frame *gpu_hot_frame(const struct serve *serve, struct m
 {
     if (messages->gpu_hot == NULL) {
         OWN_BUF struct buf text = {0};
-        struct gpu_hot_input input = gpu_hot_input(serve);
+        struct gpu_hot_input input = gpu_hot_input(serve, messages->rights.is_process_hidden);
         gpu_hot_message(&input, &text);
         messages->gpu_hot = frame_of(&text);
     }
@@ -120,23 +122,29 @@ static void tell(struct viewer *viewer, struct messages *messages)
 
 static void tell_all(struct serve *serve)
 {
-    struct messages messages = {0};
+    struct messages messages[SERVE_RIGHTS] = {{.rights = {false}}, {.rights = {true}}};
     for (struct viewer *viewer = serve->viewers; viewer != NULL;) {
         struct viewer *next = viewer->next;
-        tell(viewer, &messages);
+        if (!viewer->is_leaving) {
+            tell(viewer, &messages[viewer->is_hidden]);
+        }
         viewer = next;
     }
-    websocket_frame_unref(messages.full);
-    websocket_frame_unref(messages.delta);
-    websocket_frame_unref(messages.gpu_hot);
+    for (size_t i = 0; i < SERVE_RIGHTS; i++) {
+        websocket_frame_unref(messages[i].full);
+        websocket_frame_unref(messages[i].delta);
+        websocket_frame_unref(messages[i].gpu_hot);
+    }
 }
 
 static void drop_blobs(struct serve *serve)
 {
-    http_blob_unref(serve->data);
-    http_blob_unref(serve->full);
-    serve->data = NULL;
-    serve->full = NULL;
+    for (size_t i = 0; i < SERVE_RIGHTS; i++) {
+        http_blob_unref(serve->data[i]);
+        http_blob_unref(serve->full[i]);
+        serve->data[i] = NULL;
+        serve->full[i] = NULL;
+    }
 }
 
 void serve_publish(struct serve *serve, int64_t now_ns)
@@ -177,25 +185,34 @@ static struct http_blob *blob_of(const struct buf *text)
     return http_blob_new(buf_string(text), text->length);
 }
 
-struct http_blob *serve_gpu_data(struct serve *serve)
+struct http_blob *serve_gpu_data(struct serve *serve, bool is_hidden)
 {
-    if (serve->data == NULL) {
+    struct http_blob **blob = &serve->data[is_hidden];
+    if (*blob == NULL) {
         OWN_BUF struct buf text = {0};
-        struct gpu_hot_input input = gpu_hot_input(serve);
+        struct gpu_hot_input input = gpu_hot_input(serve, is_hidden);
         gpu_hot_data(&input, &text);
-        serve->data = blob_of(&text);
+        *blob = blob_of(&text);
     }
-    return serve->data;
+    return *blob;
 }
 
-struct http_blob *serve_full(struct serve *serve)
+struct http_blob *serve_full(struct serve *serve, bool is_hidden)
 {
-    if (serve->full == NULL) {
+    struct http_blob **blob = &serve->full[is_hidden];
+    if (*blob == NULL) {
         OWN_BUF struct buf text = {0};
-        live_write_full(serve->view, &serve->rights, &text);
-        serve->full = blob_of(&text);
+        live_write_full(serve->view, &(struct live_rights){is_hidden}, &text);
+        *blob = blob_of(&text);
     }
-    return serve->full;
+    return *blob;
+}
+
+struct live_greeting serve_greeting(const struct serve *serve, bool is_hidden)
+{
+    struct live_greeting greeting = serve->greeting;
+    greeting.is_process_hidden = is_hidden;
+    return greeting;
 }
 
 /* --- viewers --- */
@@ -229,11 +246,12 @@ static const struct websocket_ops viewer_ops = {viewer_message, viewer_closed};
 
 static void greet(struct viewer *viewer)
 {
-    struct messages messages = {0};
     const struct serve *serve = viewer->serve;
+    struct messages messages = {.rights = {viewer->is_hidden}};
     if (!viewer->is_gpu_hot) {
         OWN_BUF struct buf hello = {0};
-        live_write_hello(&serve->greeting, &hello);
+        struct live_greeting greeting = serve_greeting(serve, viewer->is_hidden);
+        live_write_hello(&greeting, &hello);
         struct websocket_frame *frame = frame_of(&hello);
         websocket_send(viewer->socket, frame);
         websocket_frame_unref(frame);
@@ -252,15 +270,39 @@ void serve_publish_anew(struct serve *serve)
     drop_blobs(serve);
     for (struct viewer *viewer = serve->viewers; viewer != NULL;) {
         struct viewer *next = viewer->next;
-        greet(viewer);
+        viewer->is_hidden = serve_signin_is_hidden(serve, &viewer->visitor);
+        if (!viewer->is_leaving) {
+            greet(viewer);
+        }
         viewer = next;
     }
 }
 
-void serve_add_viewer(struct serve *serve, struct http_request *request, bool is_gpu_hot)
+void serve_check_viewers(struct serve *serve)
+{
+    for (struct viewer *viewer = serve->viewers; viewer != NULL;) {
+        struct viewer *next = viewer->next;
+        bool is_hidden = serve_signin_is_hidden(serve, &viewer->visitor);
+        bool is_other = is_hidden != viewer->is_hidden;
+        viewer->is_hidden = is_hidden;
+        if (!viewer->is_leaving && !serve_signin_holds(serve, &viewer->visitor)) {
+            viewer->is_leaving = true;
+            websocket_close(viewer->socket, CLOSE_POLICY, "signed out");
+        } else if (!viewer->is_leaving && is_other) {
+            greet(viewer);
+        }
+        viewer = next;
+    }
+}
+
+void serve_add_viewer(struct serve *serve, struct http_request *request, bool is_gpu_hot,
+                      const struct visitor *visitor)
 {
     struct viewer *viewer = mem_new(1, sizeof *viewer);
-    *viewer = (struct viewer){.serve = serve, .is_gpu_hot = is_gpu_hot};
+    *viewer = (struct viewer){.serve = serve,
+                              .is_gpu_hot = is_gpu_hot,
+                              .is_hidden = serve_signin_is_hidden(serve, visitor),
+                              .visitor = *visitor};
     viewer->socket = http_upgrade(request, &viewer_ops, viewer);
     if (viewer->socket == NULL) {
         free(viewer);

@@ -14,14 +14,12 @@
 
 #include <string.h>
 
-static const char csp[] = "default-src 'none'; script-src 'self'; style-src 'self'; "
-                          "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
-                          "form-action 'self'; frame-ancestors 'none'";
-
 struct route {
     const char *path;
     bool is_websocket;
-    void (*answer)(struct serve *serve, struct http_request *request);
+    bool is_open; /* also without sign-in */
+    void (*answer)(struct serve *serve, struct http_request *request,
+                   const struct visitor *visitor);
     const char *help;
 };
 
@@ -48,39 +46,47 @@ static void note_asked(struct serve *serve)
     }
 }
 
-static void answer_gpu_data(struct serve *serve, struct http_request *request)
+static void answer_gpu_data(struct serve *serve, struct http_request *request,
+                            const struct visitor *visitor)
 {
     note_asked(serve);
-    reply_blob(request, serve_gpu_data(serve));
+    reply_blob(request, serve_gpu_data(serve, serve_signin_is_hidden(serve, visitor)));
 }
 
-static void answer_version(struct serve *serve, struct http_request *request)
+static void answer_version(struct serve *serve, struct http_request *request,
+                           const struct visitor *visitor)
 {
+    (void)visitor;
     (void)serve;
     OWN_BUF struct buf text = {0};
     gpu_hot_version(GPUMANAGER_VERSION, &text);
     reply_text(request, &text);
 }
 
-static void answer_snapshot(struct serve *serve, struct http_request *request)
+static void answer_snapshot(struct serve *serve, struct http_request *request,
+                            const struct visitor *visitor)
 {
     note_asked(serve);
     if (serve->view == NULL) {
         http_reply_error(request, 503, "nothing was read yet; ask again in a moment");
         return;
     }
-    reply_blob(request, serve_full(serve));
+    reply_blob(request, serve_full(serve, serve_signin_is_hidden(serve, visitor)));
 }
 
-static void answer_metrics(struct serve *serve, struct http_request *request)
+static void answer_metrics(struct serve *serve, struct http_request *request,
+                           const struct visitor *visitor)
 {
     OWN_BUF struct buf text = {0};
-    live_write_hello(&serve->greeting, &text);
+    struct live_greeting greeting = serve_greeting(serve, serve_signin_is_hidden(serve, visitor));
+    live_write_hello(&greeting, &text);
     reply_text(request, &text);
 }
 
-static void answer_status(struct serve *serve, struct http_request *request)
+static void answer_status(struct serve *serve, struct http_request *request,
+                          const struct visitor *visitor)
 {
+    (void)visitor;
     OWN_BUF struct buf text = {0};
     struct jsonout json = {.out = &text};
     jsonout_begin_object(&json);
@@ -116,8 +122,10 @@ static void answer_status(struct serve *serve, struct http_request *request)
     reply_text(request, &text);
 }
 
-static void answer_health(struct serve *serve, struct http_request *request)
+static void answer_health(struct serve *serve, struct http_request *request,
+                          const struct visitor *visitor)
 {
+    (void)visitor;
     (void)serve;
     static const char text[] = "{\"status\":\"ok\"}";
     struct http_blob *body = http_blob_static(text, sizeof text - 1);
@@ -125,38 +133,43 @@ static void answer_health(struct serve *serve, struct http_request *request)
     http_blob_unref(body);
 }
 
-static void answer_description(struct serve *serve, struct http_request *request)
+static void answer_description(struct serve *serve, struct http_request *request,
+                               const struct visitor *visitor)
 {
+    (void)visitor;
     OWN_BUF struct buf text = {0};
     serve_describe(serve, &text);
     reply_text(request, &text);
 }
 
-static void answer_page_socket(struct serve *serve, struct http_request *request)
+static void answer_page_socket(struct serve *serve, struct http_request *request,
+                               const struct visitor *visitor)
 {
-    serve_add_viewer(serve, request, false);
+    serve_add_viewer(serve, request, false, visitor);
 }
 
-static void answer_gpu_hot_socket(struct serve *serve, struct http_request *request)
+static void answer_gpu_hot_socket(struct serve *serve, struct http_request *request,
+                                  const struct visitor *visitor)
 {
-    serve_add_viewer(serve, request, true);
+    serve_add_viewer(serve, request, true, visitor);
 }
 
 static const struct route routes[] = {
-    {"/api/gpu-data", false, answer_gpu_data,
+    {"/api/gpu-data", false, false, answer_gpu_data,
      "The newest values of every GPU, as gpu-hot tells them"},
-    {"/api/version", false, answer_version,
+    {"/api/version", false, false, answer_version,
      "The version of this program, as gpu-hot tells it; nobody is asked"},
-    {"/socket.io/", true, answer_gpu_hot_socket,
+    {"/socket.io/", true, false, answer_gpu_hot_socket,
      "WebSocket: gpu-hot's messages (not the Socket.IO protocol)"},
-    {"/ws", true, answer_page_socket, "WebSocket: what the page is told (docs/page-protocol.md)"},
-    {"/api/v1/snapshot", false, answer_snapshot, "Everything known now, in base units"},
-    {"/api/v1/metrics", false, answer_metrics,
+    {"/ws", true, false, answer_page_socket,
+     "WebSocket: what the page is told (docs/page-protocol.md)"},
+    {"/api/v1/snapshot", false, false, answer_snapshot, "Everything known now, in base units"},
+    {"/api/v1/metrics", false, false, answer_metrics,
      "The registry: name, unit and meaning of every metric"},
-    {"/api/v1/status", false, answer_status,
+    {"/api/v1/status", false, false, answer_status,
      "The server itself: drivers, their pace and troubles, viewers"},
-    {"/api/v1/openapi.json", false, answer_description, "This description"},
-    {"/healthz", false, answer_health, "200 while the server answers"},
+    {"/api/v1/openapi.json", false, false, answer_description, "This description"},
+    {"/healthz", false, true, answer_health, "200 while the server answers"},
 };
 
 void serve_describe(const struct serve *serve, struct buf *out)
@@ -202,7 +215,7 @@ void serve_describe(const struct serve *serve, struct buf *out)
 static bool answer_file(struct http_request *request)
 {
     static const struct http_header_line headers[] = {
-        {"Content-Security-Policy", csp}, {"X-Frame-Options", "DENY"}, {NULL, NULL}};
+        {"Content-Security-Policy", SERVE_CSP}, {"X-Frame-Options", "DENY"}, {NULL, NULL}};
     const char *name = strcmp(request->path, "/") == 0 ? "index.html" : request->path + 1;
     for (size_t i = 0; i < page_file_count; i++) {
         const struct page_file *file = &page_files[i];
@@ -259,10 +272,21 @@ static bool is_refused(const struct serve *serve, struct http_request *request)
     return false;
 }
 
+static const struct route *find_route(const char *path)
+{
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        if (is_route(&routes[i], path)) {
+            return &routes[i];
+        }
+    }
+    return NULL;
+}
+
 void serve_handle(void *arg, struct http_request *request)
 {
     struct serve *serve = arg;
-    if (is_refused(serve, request)) {
+    struct visitor visitor = {0};
+    if (is_refused(serve, request) || serve_signin_answer(serve, request)) {
         return;
     }
     if (strcmp(request->method, "GET") != 0) {
@@ -270,11 +294,14 @@ void serve_handle(void *arg, struct http_request *request)
         http_reply(request, &(struct http_reply){.status = 405, .headers = headers});
         return;
     }
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (is_route(&routes[i], request->path)) {
-            routes[i].answer(serve, request);
-            return;
-        }
+    const struct route *route = find_route(request->path);
+    bool is_open = route != NULL && route->is_open;
+    if (!is_open && !serve_signin_admit(serve, request, &visitor)) {
+        return;
+    }
+    if (route != NULL) {
+        route->answer(serve, request, &visitor);
+        return;
     }
     if (answer_file(request)) {
         return;

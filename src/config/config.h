@@ -37,6 +37,7 @@ struct config {
     char **listen, **hosts; /* server.listen, server.hosts; NULL ends them */
     char *base_path;        /* server.base_path, "" when unset */
     char *tls_certificate, *tls_key; /* server.tls_…, NULL when unset */
+    char *token_file;                /* server.token_file, NULL when unset */
     bool is_process_hidden;          /* server.hide_processes */
     bool is_scheduling;              /* server.schedules */
     int64_t live_interval_ns;        /* live.interval */

@@ -812,5 +812,6 @@ def test_a_hundred_viewers_get_the_same_messages_beside_one_that_reads_nothing(b
         check(until(lambda: server.json("/api/v1/status")["viewers"] == 0, 5))
 
 
-require(os.path.exists(BIN), BIN)
-main()
+if __name__ == "__main__":
+    require(os.path.exists(BIN), BIN)
+    main()
