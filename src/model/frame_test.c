@@ -3,6 +3,8 @@
 /* The round trip here is that of a snapshot made by hand; driver_test.c sends whole machines. */
 #include "model/frame.h"
 
+#include "base/mem.h"
+
 #include "base/text.h"
 
 #include "tests/check.h"
