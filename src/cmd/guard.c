@@ -13,7 +13,7 @@
 /* The host without its port and brackets; false when it is none. */
 static bool host_name(const char *host, char out[HOST_SIZE])
 {
-    size_t length = strlen(host);
+    size_t length = 0;
     if (host[0] == '[') {
         const char *close = strchr(host, ']');
         if (close == NULL || (close[1] != '\0' && close[1] != ':')) {

@@ -133,8 +133,9 @@ static int edit_save(struct edit *edit, struct err *err)
         return code;
     }
     file_remove_leftovers(edit->folder); /* they hold the webhook, too */
-    bool is_same = !edit->is_new && edit->text.length == edit->before.length &&
-                   memcmp(edit->text.data, edit->before.data, edit->text.length) == 0;
+    bool is_same =
+        !edit->is_new && edit->text.length == edit->before.length &&
+        memcmp(buf_string(&edit->text), buf_string(&edit->before), edit->text.length) == 0;
     return is_same ? 0
                    : file_write(edit->path, buf_string(&edit->text), edit->text.length,
                                 mode_of(edit), FILE_REPLACE, err);

@@ -214,7 +214,7 @@ static double change_rate(const struct gpu_hot_input *input, const struct gpu *g
     const struct snapshot *previous = input->previous;
     int at = previous != NULL ? snapshot_find(previous, gpu->uuid) : -1;
     double passed_s = at >= 0 ? (double)(input->snapshot->time_ns - previous->time_ns) / 1e9 : 0;
-    if (passed_s <= 0) {
+    if (previous == NULL || passed_s <= 0) {
         return 0;
     }
     double before = previous->gpu[at].value[METRIC_MEMORY_USED];

@@ -60,6 +60,25 @@ static double number(struct span word)
     return text_to_double(word, &real) ? real : NAN;
 }
 
+/* The words behind "cpu"; the fourth and the fifth are not busy. */
+static void read_ticks(struct host_reader *reader, struct span line, struct host *out)
+{
+    double total = 0;
+    double idle = 0;
+    for (int i = 0; i < 8; i++) {
+        double ticks = number(next_word(&line));
+        total += isnan(ticks) ? 0 : ticks;
+        idle += (i == 3 || i == 4) && !isnan(ticks) ? ticks : 0;
+    }
+    double passed = total - reader->total;
+    if (reader->total > 0 && passed > 0) {
+        double ratio = (total - idle - reader->busy) / passed;
+        out->cpu_ratio = ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
+    }
+    reader->total = total;
+    reader->busy = total - idle;
+}
+
 /* "cpu  user nice system idle iowait irq softirq steal …": idle and iowait are not busy. */
 static void read_stat(struct host_reader *reader, struct host *out)
 {
@@ -75,20 +94,7 @@ static void read_stat(struct host_reader *reader, struct host *out)
             out->cpu_count++;
             continue;
         }
-        double total = 0;
-        double idle = 0;
-        for (int i = 0; i < 8; i++) {
-            double ticks = number(next_word(&line));
-            total += isnan(ticks) ? 0 : ticks;
-            idle += (i == 3 || i == 4) && !isnan(ticks) ? ticks : 0;
-        }
-        double passed = total - reader->total;
-        if (reader->total > 0 && passed > 0) {
-            double ratio = (total - idle - reader->busy) / passed;
-            out->cpu_ratio = ratio < 0 ? 0 : ratio > 1 ? 1 : ratio;
-        }
-        reader->total = total;
-        reader->busy = total - idle;
+        read_ticks(reader, line, out);
     }
 }
 

@@ -7,7 +7,6 @@
 #include "base/own.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -171,14 +170,10 @@ static bool is_secret_name(const char *text, size_t length)
 {
     static const char *const words[] = {"token",   "password", "passwd", "secret",     "apikey",
                                         "api_key", "api-key",  "auth",   "credential", "private"};
-    char lower[64];
-    size_t size = length < sizeof lower - 1 ? length : sizeof lower - 1;
-    for (size_t i = 0; i < size; i++) {
-        lower[i] = (char)tolower((unsigned char)text[i]);
-    }
-    lower[size] = '\0';
+    char name[64];
+    text_clean(name, sizeof name, text, length);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strstr(lower, words[i]) != NULL) {
+        if (strcasestr(name, words[i]) != NULL) {
             return true;
         }
     }
@@ -227,13 +222,13 @@ static void shown_command(struct arguments arguments, bool is_script, char *comm
     text_clean(command, PROCESS_COMMAND_SIZE, buf_string(&out), out.length);
 }
 
-void process_words(const char *text, size_t length, char name[PROCESS_NAME_SIZE],
+void process_words(const char *arguments, size_t length, char name[PROCESS_NAME_SIZE],
                    char command[PROCESS_COMMAND_SIZE])
 {
-    struct arguments arguments = {text, text + length};
+    struct arguments all = {arguments, arguments + length};
     name[0] = '\0';
     command[0] = '\0';
-    struct arguments rest = arguments;
+    struct arguments rest = all;
     const char *program = next_argument(&rest);
     if (program == NULL) {
         return;
@@ -245,7 +240,7 @@ void process_words(const char *text, size_t length, char name[PROCESS_NAME_SIZE]
     if (is_script) {
         script_name(base_name(program), rest, name, PROCESS_NAME_SIZE);
     }
-    shown_command(arguments, is_script, command);
+    shown_command(all, is_script, command);
 }
 
 /* --- /proc --- */
