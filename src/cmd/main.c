@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +274,6 @@ int main(int argc, char **argv)
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* numbers keep their point whatever the locale */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error to be told, as a full disk is */
-    (void)mallopt(M_ARENA_MAX, 1);  /* the one thread of a take needs no heap of its own */
     struct sigaction action = {.sa_handler = cancel};
     (void)sigaction(SIGINT, &action, NULL);
     int code = run(argc, argv);

@@ -30,7 +30,7 @@ struct nvml_gpu {
     int64_t unsupported_ns[NVML_CALLS_MAX]; /* when the call was refused, 0 = it was not */
     uint64_t process_time_us;               /* newest process sample seen */
     bool is_registered;                     /* for events */
-    struct nvml_instance instance[NVML_INSTANCES_MAX];
+    struct nvml_instance *instance; /* NVML_INSTANCES_MAX of them once there was one; owned */
     int instance_count;
 };
 

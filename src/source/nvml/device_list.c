@@ -19,6 +19,9 @@ static void read_instance(struct nvml_pass *pass, uint32_t number, nvml_device d
 {
     const struct nvml_library *library = pass->library;
     struct nvml_gpu *state = pass->state;
+    if (state->instance == NULL) { /* most GPUs never have any */
+        state->instance = mem_new(NVML_INSTANCES_MAX, sizeof *state->instance);
+    }
     struct nvml_instance *instance = &state->instance[state->instance_count];
     char text[GPU_UUID_SIZE] = "";
     uint32_t id = 0;

@@ -200,6 +200,7 @@ static void nvml_close(struct source *source)
     }
     forget_devices(nvml);
     for (size_t i = 0; i < nvml->count; i++) {
+        free(nvml->gpu[i]->instance);
         free(nvml->gpu[i]);
     }
     free(nvml->gpu);
