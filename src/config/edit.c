@@ -11,6 +11,7 @@
 #include "config/splice.h"
 #include "config/value.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct edit {
     bool is_new, has_bom;
     struct buf text;
     struct buf before;
+    struct config *config; /* what the file says now; NULL when there is none */
     const struct config_checks *checks;
 };
 
@@ -41,6 +43,7 @@ static void edit_fini(struct edit *edit)
     }
     buf_fini(&edit->text);
     buf_fini(&edit->before);
+    config_free(edit->config);
 }
 
 #define OWN_EDIT __attribute__((cleanup(edit_fini)))
@@ -74,10 +77,8 @@ static int read_text(struct edit *edit, struct err *err)
     }
     buf_add(&edit->before, buf_string(&edit->text), edit->text.length);
     /* What cannot be read cannot be edited; this also refuses UTF-16 and absurd nesting. */
-    struct config *config = NULL;
     code = config_parse(buf_string(&edit->text), edit->text.length, edit->name, edit->checks,
-                        &config, err);
-    config_free(config);
+                        &edit->config, err);
     edit->has_bom =
         edit->text.length >= 3 && memcmp(edit->text.data, BOM, 3) == 0; /* kept, but not edited */
     if (code == 0 && edit->has_bom) {
@@ -186,15 +187,13 @@ static int set_all(struct edit *edit, const struct config_change *changes, size_
     if (edit->is_new) {
         return splice_template(&edit->text, changes, count, err);
     }
-    struct config *config = NULL;
-    int code = config_parse(buf_string(&edit->text), edit->text.length, edit->name, edit->checks,
-                            &config, err);
+    assert(edit->config != NULL); /* read_text parsed what is there */
+    int code = 0;
     for (size_t i = 0; code == 0 && i < count; i++) {
-        if (!is_set_so(config, &changes[i])) {
+        if (!is_set_so(edit->config, &changes[i])) {
             code = splice_set(&edit->text, &changes[i], err);
         }
     }
-    config_free(config);
     return code;
 }
 
@@ -212,14 +211,11 @@ int config_set(const char *path, const struct config_change *changes, size_t cou
 static int keep_implied(struct edit *edit, const struct config_report *added, struct err *err)
 {
     static char name[] = "default";
-    struct config *config = NULL;
-    int code = config_parse(buf_string(&edit->text), edit->text.length, edit->name, edit->checks,
-                            &config, err);
-    bool is_implied = code == 0 && config->report_count == 1 && config->report[0].line == 0 &&
+    const struct config *config = edit->config;
+    bool is_implied = config != NULL && config->report_count == 1 && config->report[0].line == 0 &&
                       strcmp(added->name, name) != 0;
-    config_free(config);
     const struct config_report implied = {.name = name};
-    return is_implied ? name_file(edit, splice_add_report(&edit->text, &implied, err), err) : code;
+    return is_implied ? name_file(edit, splice_add_report(&edit->text, &implied, err), err) : 0;
 }
 
 int config_check_value(const char *section, const char *key, const char *value,
