@@ -249,6 +249,5 @@ int slack_deliver(const struct slack_options *options, const char *body,
     code = is_waiting ? keep(&run, body, err) : deliver_new(&run, body, outcome, err);
     free(run.copy);
     queue_close(&queue);
-    outcome->left = (int)queue_count(options->state_dir);
     return code;
 }

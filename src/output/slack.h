@@ -21,7 +21,6 @@ struct slack_options {
 
 struct slack_outcome {
     int sent_late; /* kept messages of earlier runs that were delivered now */
-    int left;      /* messages still kept after this run, the given one included */
     int dropped;   /* kept messages that Slack refused for good, or that were too many or too old */
     struct err trouble; /* with the queue itself, when its text is not empty: nothing is held up */
 };
