@@ -83,9 +83,12 @@ int cmd_sampler_open(const struct cmd *cmd, const struct config *config, enum so
 /* Absolute path of the running program; caller frees. */
 char *cmd_program_path(void);
 
-/* The reports a command works on: the one named by --report, or all. */
-int cmd_select_reports(const struct cmd *cmd, const struct config *config, size_t *first,
-                       size_t *count, struct err *err);
+/* Whether the environment's NVIDIA_SMI asks for nvidia-smi in place of NVML (GH-022). */
+bool cmd_is_smi_forced(void);
+
+/* cmd_context_open for commands that work on reports: the one named by --report, or all. */
+int cmd_reports_open(const struct cmd *cmd, struct cmd_context *context, size_t *first,
+                     size_t *count);
 
 /* <csv_dir>/.gpumanager; caller frees. */
 char *cmd_state_dir(const struct config *config);

@@ -93,6 +93,11 @@ static bool is_true(const char *text)
                             strcasecmp(text, "yes") == 0 || strcasecmp(text, "on") == 0);
 }
 
+bool cmd_is_smi_forced(void)
+{
+    return is_true(getenv("NVIDIA_SMI"));
+}
+
 int cmd_sampler_open(const struct cmd *cmd, const struct config *config, enum source_depth depth,
                      const struct source_tap *tap, struct sampler **out, struct err *err)
 {
@@ -100,7 +105,7 @@ int cmd_sampler_open(const struct cmd *cmd, const struct config *config, enum so
         .simulate = cmd_value(cmd, "simulate"),
         .replay = cmd_value(cmd, "replay"),
         .nvidia_smi_path = config->nvidia_smi,
-        .is_smi_forced = is_true(getenv("NVIDIA_SMI")),
+        .is_smi_forced = cmd_is_smi_forced(),
         .visible = getenv("NVIDIA_VISIBLE_DEVICES"),
         .depth = depth,
         .tap = tap,
@@ -122,8 +127,8 @@ char *cmd_program_path(void)
     return mem_copy_text(path);
 }
 
-int cmd_select_reports(const struct cmd *cmd, const struct config *config, size_t *first,
-                       size_t *count, struct err *err)
+static int select_reports(const struct cmd *cmd, const struct config *config, size_t *first,
+                          size_t *count, struct err *err)
 {
     const char *name = cmd_value(cmd, "report");
     *first = 0;
@@ -146,6 +151,17 @@ int cmd_select_reports(const struct cmd *cmd, const struct config *config, size_
                        config->path != NULL ? config->path : "the defaults",
                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     free(names);
+    return code;
+}
+
+int cmd_reports_open(const struct cmd *cmd, struct cmd_context *context, size_t *first,
+                     size_t *count)
+{
+    int code = cmd_context_open(cmd, false, context);
+    struct err err = {0};
+    if (code == CMD_OK && select_reports(cmd, context->config, first, count, &err) != 0) {
+        code = cmd_fail_usage(&err);
+    }
     return code;
 }
 

@@ -85,17 +85,16 @@ static int read_options(const struct cmd *cmd, const struct cmd_context *context
 int cmd_next(struct cmd *cmd)
 {
     OWN_CONTEXT struct cmd_context context = {0};
-    int code = cmd_context_open(cmd, false, &context);
+    size_t first = 0;
+    size_t count = 0;
+    int code = cmd_reports_open(cmd, &context, &first, &count);
     if (code != CMD_OK) {
         return code;
     }
     struct err err = {0};
-    size_t first = 0;
-    size_t count = 0;
     int64_t after_s = 0;
     int64_t runs = 0;
-    if (cmd_select_reports(cmd, context.config, &first, &count, &err) != 0 ||
-        read_options(cmd, &context, &after_s, &runs, &err) != 0) {
+    if (read_options(cmd, &context, &after_s, &runs, &err) != 0) {
         return cmd_fail_usage(&err);
     }
     for (size_t i = 0; i < count; i++) {

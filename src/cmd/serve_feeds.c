@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define ASKED_NS (10 * NS_PER_S) /* so long after a request for data somebody is watching */
 
@@ -72,12 +71,6 @@ static int open_feed(struct serve *serve, const struct driver_options *driver, s
                : err_set(err, -ENOMEM, "cannot watch the driver's process");
 }
 
-static bool is_forced_smi(void)
-{
-    const char *text = getenv("NVIDIA_SMI");
-    return text != NULL && (strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0);
-}
-
 int serve_feeds_open(struct serve *serve, const struct cmd *cmd, struct err *err)
 {
     const char *simulate = cmd_value(cmd, "simulate");
@@ -100,7 +93,7 @@ int serve_feeds_open(struct serve *serve, const struct cmd *cmd, struct err *err
             return code;
         }
         drivers[0].ops->close(source_now);
-    } else if (is_forced_smi()) {
+    } else if (cmd_is_smi_forced()) {
         drivers[0].ops = &source_nvidia_smi;
         drivers[0].source.arg = serve->context.config->nvidia_smi;
     } else {

@@ -192,16 +192,13 @@ int cmd_disable_sample(struct cmd *cmd)
 int cmd_disable_report(struct cmd *cmd)
 {
     OWN_CONTEXT struct cmd_context context = {0};
-    int code = cmd_context_open(cmd, false, &context);
+    size_t first = 0;
+    size_t count = 0;
+    int code = cmd_reports_open(cmd, &context, &first, &count);
     if (code != CMD_OK) {
         return code;
     }
     struct err err = {0};
-    size_t first = 0;
-    size_t count = 0;
-    if (cmd_select_reports(cmd, context.config, &first, &count, &err) != 0) {
-        return cmd_fail_usage(&err);
-    }
     if (count > 1 && cmd_value(cmd, "yes") == NULL && terminal_is_interactive()) {
         OWN_FREE char *question = mem_format("Disable the timers of %zu reports?", count);
         if (!terminal_confirm(question)) {

@@ -289,16 +289,13 @@ static void compact_if_due(const struct cmd_context *context)
 int cmd_test_report(struct cmd *cmd)
 {
     OWN_CONTEXT struct cmd_context context = {0};
-    int code = cmd_context_open(cmd, false, &context);
+    size_t first = 0;
+    size_t count = 0;
+    int code = cmd_reports_open(cmd, &context, &first, &count);
     if (code != CMD_OK) {
         return code;
     }
     struct err err = {0};
-    size_t first = 0;
-    size_t count = 0;
-    if (cmd_select_reports(cmd, context.config, &first, &count, &err) != 0) {
-        return cmd_fail_usage(&err);
-    }
     if (cmd_value(cmd, "output") != NULL) {
         return print_all(cmd, &context, first, count);
     }
